@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report/junit"
 	"github.com/millicore/millicore/internal/traffic"
@@ -27,7 +27,7 @@ func (o *output) define(c *cobra.Command, json string) {
 func (o *output) check() error { return traffic.Writable(o.junit) }
 
 // writeJUnit writes the objectives and the claims of a record to the file of --junit.
-func (o *output) writeJUnit(s *analysis.Summary) error {
+func (o *output) writeJUnit(s *summary.Summary) error {
 	if o.junit == "" {
 		return nil
 	}

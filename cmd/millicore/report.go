@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
@@ -116,7 +116,7 @@ func showReport(cmd *cobra.Command, with record.Reader, dir string, o output) er
 	return err
 }
 
-func table(out io.Writer, s *analysis.Summary, dir string) error {
+func table(out io.Writer, s *summary.Summary, dir string) error {
 	if err := text.Terminal(out, report.New(s).Blocks(), display.TerminalOf(out)); err != nil {
 		return err
 	}
@@ -124,12 +124,12 @@ func table(out io.Writer, s *analysis.Summary, dir string) error {
 	return err
 }
 
-func markdown(w io.Writer, s *analysis.Summary) error {
+func markdown(w io.Writer, s *summary.Summary) error {
 	return text.Markdown(w, report.New(s).Blocks())
 }
 
 // printAs prints a record's cells in another form, and writes nothing.
-func printAs(cmd *cobra.Command, with record.Reader, dir string, form func(io.Writer, *analysis.Summary) error) error {
+func printAs(cmd *cobra.Command, with record.Reader, dir string, form func(io.Writer, *summary.Summary) error) error {
 	data, err := results.OpenWith(with, dir)
 	if err != nil {
 		return err

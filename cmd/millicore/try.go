@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
@@ -351,7 +351,7 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 }
 
 // show prints the report: the paragraph, and the table below it.
-func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, found *analysis.Summary) error {
+func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, found *summary.Summary) error {
 	out := cmd.OutOrStdout()
 	if f.asJSON {
 		said := map[string]any{"verdict": narrative.HeadlineOf(found).String(), "cells": found.Cells, "variants": variants, "record": f.out, "runtime": info}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -30,7 +31,7 @@ func TestAThrottledAgentIsTheLimit(t *testing.T) {
 		// The service uses its whole limit, but that does not make the agent's times
 		// right.
 		s, _ := build(e, throttledFor(c.seconds), server(0, signals.Measure, 0.99, 10, 10))
-		if got := s.Has(FlagAgentThrottled); got != c.flagged || s.Generator.Limited != c.flagged {
+		if got := s.Has(summary.FlagAgentThrottled); got != c.flagged || s.Generator.Limited != c.flagged {
 			t.Errorf("%v s: flags %v, limited %v", c.seconds, s.Flags, s.Generator.Limited)
 		}
 		if s.Generator.ThrottledShare == nil || *s.Generator.ThrottledShare != c.seconds {
@@ -47,7 +48,7 @@ func TestAThrottledAgentMakesAWindowUseless(t *testing.T) {
 	e := searchExperiment()
 	o := Observe(e, &e.Cells[0], 100)
 	o.Add(throttledFor(0.05))
-	if by := o.outside(); by != ByGenerator || !strings.Contains(o.outsideText(by), "throttled by its own CPU limit for 0.05 s") {
+	if by := o.outside(); by != summary.ByGenerator || !strings.Contains(o.outsideText(by), "throttled by its own CPU limit for 0.05 s") {
 		t.Errorf("%q: %s", by, o.outsideText(by))
 	}
 }
@@ -57,7 +58,7 @@ func TestALostAgentIsReportedAndMakesRatesLowerBounds(t *testing.T) {
 	b := New(e, []Attempt{{Trial: 1, Lost: []int{2, 3}}})
 	b.Add(client(0, signals.Measure, 100, 10*time.Millisecond))
 	s := b.Cells()[0]
-	if !s.Has(FlagAgentLost) || !s.Generator.Limited || s.Generator.Lost != 2 {
+	if !s.Has(summary.FlagAgentLost) || !s.Generator.Limited || s.Generator.Lost != 2 {
 		t.Errorf("flags %v, generator %+v", s.Flags, s.Generator)
 	}
 }
@@ -70,7 +71,7 @@ func TestAgentsThatAreLostMakeARampABound(t *testing.T) {
 	fill(c, 0, []shown{fine, fine, slow})
 	fill(c, 1, []shown{fine, fine, slow})
 	b := c.breaking(c.steps())
-	if *b.RateRPS != 190 || *b.Low != 190 || b.High != nil || !b.AtLeast || b.LimitedBy != ByGenerator {
+	if *b.RateRPS != 190 || *b.Low != 190 || b.High != nil || !b.AtLeast || b.LimitedBy != summary.ByGenerator {
 		t.Errorf("%+v", b)
 	}
 	if b.Evidence != "19 of 20 agents ran until the end of trial 2" || !strings.HasPrefix(b.Reason, "agents stopped early, and up to 5% of the load was missing") {
@@ -99,7 +100,7 @@ func TestATailWithoutWindows(t *testing.T) {
 		b.Add(server(0, signals.Measure, 0.5, 10, c.throttled))
 		b.Slow(&signals.SlowLine{Trial: 1, Slow: signals.Slow{Intended: 5e8, Sent: 5e8, Done: 6e8, For: 1}})
 		s := b.Cells()[0]
-		if (s.Causes == nil) != c.unknown || s.Has(FlagNoWindows) != c.unknown {
+		if (s.Causes == nil) != c.unknown || s.Has(summary.FlagNoWindows) != c.unknown {
 			t.Errorf("%s: causes %+v, flags %v", name, s.Causes, s.Flags)
 		}
 	}
@@ -123,7 +124,7 @@ func TestReplicasOverTime(t *testing.T) {
 		client(2, signals.Measure, 100, 10*time.Millisecond), scaleFrame(2, 2, signals.Measure), server(2, signals.Measure, 1, 10, 0), second,
 		client(3, signals.Measure, 100, 10*time.Millisecond), scaleFrame(3, 3, signals.Measure),
 	)
-	if diff := cmp.Diff(&ReplicasSummary{Least: 1, Most: 3, Mean: 2}, s.Replicas); diff != "" {
+	if diff := cmp.Diff(&summary.Replicas{Least: 1, Most: 3, Mean: 2}, s.Replicas); diff != "" {
 		t.Errorf("replicas (-want +got):\n%s", diff)
 	}
 	if s.Limits.Replicas != 1 || s.Limits.MostReplicas != 8 {

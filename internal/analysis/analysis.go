@@ -24,6 +24,7 @@ package analysis
 import (
 	"sort"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
@@ -113,13 +114,13 @@ func (b *Builder) Add(f *signals.Frame) {
 }
 
 // Series returns the frames of the counted trials joined by time, ordered by trial.
-func (b *Builder) Series() []Series {
+func (b *Builder) Series() []summary.Series {
 	trials := make([]int, 0, len(b.series))
 	for t := range b.series {
 		trials = append(trials, t)
 	}
 	sort.Ints(trials)
-	all := make([]Series, 0, len(trials))
+	all := make([]summary.Series, 0, len(trials))
 	for _, t := range trials {
 		all = append(all, b.series[t].finish())
 	}
@@ -127,19 +128,19 @@ func (b *Builder) Series() []Series {
 }
 
 // Summarize returns the summary of a record that was made on a host.
-func (b *Builder) Summarize(about SummaryExperiment, host record.Host) *Summary {
+func (b *Builder) Summarize(about summary.Experiment, host record.Host) *summary.Summary {
 	about.Name, about.About, about.Kept, about.Server = b.exp.Name, b.exp.About, b.exp.Measure.Kept, b.exp.Server
-	s := &Summary{Experiment: about, Host: host, Cells: b.Cells()}
-	s.Comparisons, s.Ranking = s.Tests(b.compared())
-	s.Comparisons = append(s.Comparisons, s.benchmarkComparisons()...)
+	s := &summary.Summary{Experiment: about, Host: host, Cells: b.Cells()}
+	s.Comparisons, s.Ranking = Tests(s, b.compared())
+	s.Comparisons = append(s.Comparisons, benchmarkComparisons(s)...)
 	s.Claims = b.claims(s.Cells)
 	s.Findings = b.findings(s.Cells)
 	return s
 }
 
 // Cells returns the cells' summaries in the plan's order.
-func (b *Builder) Cells() []CellSummary {
-	all := make([]CellSummary, 0, len(b.cells))
+func (b *Builder) Cells() []summary.Cell {
+	all := make([]summary.Cell, 0, len(b.cells))
 	for _, c := range b.cells {
 		all = append(all, c.summary(b.attempts))
 	}

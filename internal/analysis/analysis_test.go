@@ -10,6 +10,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
@@ -84,7 +85,7 @@ func server(seq int, phase signals.Phase, cpu float64, periods, throttled int64)
 		Server: &signals.Server{CPU: &cpu, CPULimit: ptr(1.0), Periods: &periods, ThrottledPeriods: &throttled, Throttled: ptr(0.05), Up: true}}
 }
 
-func build(e *experiment.Experiment, frames ...*signals.Frame) (CellSummary, []Series) {
+func build(e *experiment.Experiment, frames ...*signals.Frame) (summary.Cell, []summary.Series) {
 	b := New(e, []Attempt{{Trial: 1}})
 	for _, f := range frames {
 		b.Add(f)
@@ -147,13 +148,13 @@ func TestWhatWasNotMeasuredIsNull(t *testing.T) {
 func TestLatenciesBeyondTheRangeAreFlagged(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	got, _ := build(e, client(1, signals.Measure, 96, time.Hour), client(2, signals.Measure, 4, 2*time.Hour))
-	if !got.Has(FlagBeyondRange) || got.LatencyMS.Beyond != 4 || got.PerTrial[0].Beyond != 4 {
+	if !got.Has(summary.FlagBeyondRange) || got.LatencyMS.Beyond != 4 || got.PerTrial[0].Beyond != 4 {
 		t.Errorf("%d beyond the range, %d of the trial, flags %v; want 4, 4, beyond_range", got.LatencyMS.Beyond, got.PerTrial[0].Beyond, got.Flags)
 	}
 	if hour := 3600810.0; got.LatencyMS.P95 >= hour || got.LatencyMS.P99 < hour || got.LatencyMS.P99 > 1.01*hour {
 		t.Errorf("p95 %v ms, p99 %v ms; want an hour, and a little more", got.LatencyMS.P95, got.LatencyMS.P99)
 	}
-	if got, _ := build(e, client(1, signals.Measure, 96, time.Hour)); got.Has(FlagBeyondRange) || got.LatencyMS.Beyond != 0 {
+	if got, _ := build(e, client(1, signals.Measure, 96, time.Hour)); got.Has(summary.FlagBeyondRange) || got.LatencyMS.Beyond != 0 {
 		t.Errorf("%d beyond the range, flags %v; want none", got.LatencyMS.Beyond, got.Flags)
 	}
 }
@@ -259,7 +260,7 @@ func TestObjective(t *testing.T) {
 			f.Client.Refused = c.refused
 			all.Add(f, "go")
 			cell := New(e, []Attempt{{Trial: 1}}).cells[0]
-			if d := cmp.Diff(c.want, cell.objective(&CellSummary{}, all, c.held).Met); d != "" {
+			if d := cmp.Diff(c.want, cell.objective(&summary.Cell{}, all, c.held).Met); d != "" {
 				t.Error(d)
 			}
 		})
@@ -267,7 +268,7 @@ func TestObjective(t *testing.T) {
 }
 
 func TestWhatTheHypervisorTookIsFlagged(t *testing.T) {
-	for steal, want := range map[float64]Flags{0.05: nil, 0.15: {FlagCPUStolen}, 0.25: {FlagBusyHypervisor, FlagCPUStolen}} {
+	for steal, want := range map[float64]summary.Flags{0.05: nil, 0.15: {summary.FlagCPUStolen}, 0.25: {summary.FlagBusyHypervisor, summary.FlagCPUStolen}} {
 		var n disturbance.Noise
 		n.Add(&signals.Frame{Phase: signals.Measure, End: 1e9, Host: &signals.Host{CPUs: 2, Steal: steal, Idle: 1}})
 		if got := noiseFlags(&n, 0.01); !slices.Equal(got, want) {
@@ -286,12 +287,12 @@ func TestWhatDisturbedTrialsIsReportedOncePerCell(t *testing.T) {
 		f.Trial = i + 1
 		b.Add(f)
 	}
-	s := b.Summarize(SummaryExperiment{}, record.Host{})
-	if d := cmp.Diff([]Finding{{Level: "warning", Cell: ptr(0), Title: "1 trial failed", Text: "trial 5: no such file"}}, s.Findings); d != "" {
+	s := b.Summarize(summary.Experiment{}, record.Host{})
+	if d := cmp.Diff([]summary.Finding{{Level: "warning", Cell: ptr(0), Title: "1 trial failed", Text: "trial 5: no such file"}}, s.Findings); d != "" {
 		t.Error(d)
 	}
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 0.1 })
-	want := &Disturbance{By: []string{}, Trials: 4, Disturbed: 2, Kept: 1, Reasons: []string{"trial 1: a", "trial 2: b"},
+	want := &summary.Disturbance{By: []string{}, Trials: 4, Disturbed: 2, Kept: 1, Reasons: []string{"trial 1: a", "trial 2: b"},
 		Quantile: "p99", Quiet: []float64{10, 12}, Noisy: []float64{90, 80}}
 	if d := cmp.Diff(want, s.Cells[0].Disturbance, near); d != "" {
 		t.Error(d)
@@ -343,11 +344,11 @@ func TestAnObjectiveHoldsAtEveryLevel(t *testing.T) {
 	} {
 		one := New(e, []Attempt{{Trial: 1}}).cells[0]
 		fill(one, 0, []shown{fine, c.second})
-		if got := one.objective(&CellSummary{Steps: one.steps()}, sums.New(), false).Met; got == nil || *got != c.met {
+		if got := one.objective(&summary.Cell{Steps: one.steps()}, sums.New(), false).Met; got == nil || *got != c.met {
 			t.Errorf("%s: met is %v, want %v", name, got, c.met)
 		}
 	}
-	s := &Summary{Cells: []CellSummary{{Objective: &ObjectiveSummary{Met: ptr(true)}}, {Objective: &ObjectiveSummary{}}}}
+	s := &summary.Summary{Cells: []summary.Cell{{Objective: &summary.Objective{Met: ptr(true)}}, {Objective: &summary.Objective{}}}}
 	if !s.Missed() {
 		t.Error("a cell that could not be judged passes as good")
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // BenchmarkLine is one result printed by a service that measures itself.
@@ -20,21 +21,6 @@ type BenchmarkValue struct {
 	Unit  string
 }
 
-// BenchmarkSummary is one figure of one benchmark over a cell's trials. A trial that
-// printed it several times (-test.count) counts once, with their median.
-type BenchmarkSummary struct {
-	Name   string    `json:"name"`
-	Unit   string    `json:"unit"`   // "sec/op"
-	Procs  *int      `json:"procs"`  // GOMAXPROCS at the start; null: it differed
-	Values []float64 `json:"values"` // one per trial that printed it, in the order of the trials
-	Median float64   `json:"median"` // of them
-	Low    *float64  `json:"low"`    // of the median's 95% interval; null: too few trials
-	High   *float64  `json:"high"`
-}
-
-// Path is the figure's field path in the cell's intervals and in comparisons.
-func (b *BenchmarkSummary) Path() string { return benchmarksPath + b.Name + "." + b.Unit }
-
 // Benchmark takes a result of the record; those of attempts that do not count are
 // ignored.
 func (b *Builder) Benchmark(l BenchmarkLine) {
@@ -48,11 +34,11 @@ func (b *Builder) Benchmark(l BenchmarkLine) {
 
 // benchmarks returns each figure that the cell's trials printed, in the order of their
 // first appearance.
-func (c *cell) benchmarks() []BenchmarkSummary {
-	var all []BenchmarkSummary
+func (c *cell) benchmarks() []summary.Benchmark {
+	var all []summary.Benchmark
 	for _, t := range c.trials {
 		for _, one := range t.printed() {
-			at := slices.IndexFunc(all, func(s BenchmarkSummary) bool { return s.Path() == one.Path() })
+			at := slices.IndexFunc(all, func(s summary.Benchmark) bool { return s.Path() == one.Path() })
 			if at < 0 {
 				all = append(all, one)
 				continue
@@ -76,13 +62,13 @@ func (c *cell) benchmarks() []BenchmarkSummary {
 }
 
 // printed returns each figure of one trial with its single value.
-func (t *trial) printed() []BenchmarkSummary {
-	var all []BenchmarkSummary
+func (t *trial) printed() []summary.Benchmark {
+	var all []summary.Benchmark
 	for i := range t.benchmarks {
 		l := &t.benchmarks[i]
 		for _, v := range l.Values {
-			one := BenchmarkSummary{Name: l.Name, Unit: v.Unit, Procs: &l.Procs}
-			at := slices.IndexFunc(all, func(s BenchmarkSummary) bool { return s.Path() == one.Path() })
+			one := summary.Benchmark{Name: l.Name, Unit: v.Unit, Procs: &l.Procs}
+			at := slices.IndexFunc(all, func(s summary.Benchmark) bool { return s.Path() == one.Path() })
 			if at < 0 {
 				all = append(all, one)
 				at = len(all) - 1
@@ -102,13 +88,13 @@ func (t *trial) printed() []BenchmarkSummary {
 
 // benchmarkComparisons compares the cells by each figure of a benchmark. The tests of
 // one figure are a family.
-func (s *Summary) benchmarkComparisons() (all []Comparison) {
+func benchmarkComparisons(s *summary.Summary) (all []summary.Comparison) {
 	var seen []string
 	for i := range s.Cells {
 		for k := range s.Cells[i].Benchmarks {
 			if path := s.Cells[i].Benchmarks[k].Path(); !slices.Contains(seen, path) {
 				seen = append(seen, path)
-				some, _, _ := s.tests(path)
+				some, _, _ := tests(s, path)
 				all = append(all, some...)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 )
@@ -24,12 +25,12 @@ func sec(trial, cell int, name string, procs int, v float64) BenchmarkLine {
 	return BenchmarkLine{Trial: trial, Cell: cell, Name: name, Procs: procs, Values: []BenchmarkValue{{v, "sec/op"}}}
 }
 
-func summarized(e *experiment.Experiment, attempts []Attempt, lines ...BenchmarkLine) *Summary {
+func summarized(e *experiment.Experiment, attempts []Attempt, lines ...BenchmarkLine) *summary.Summary {
 	b := New(e, attempts)
 	for _, l := range lines {
 		b.Benchmark(l)
 	}
-	return b.Summarize(SummaryExperiment{}, record.Host{})
+	return b.Summarize(summary.Experiment{}, record.Host{})
 }
 
 func TestABenchmarkHasAValueATrial(t *testing.T) {
@@ -42,7 +43,7 @@ func TestABenchmarkHasAValueATrial(t *testing.T) {
 		sec(3, 0, "Sort", 2, 100), // of a trial that failed
 	)
 	two, one := 2, 1
-	want := []BenchmarkSummary{
+	want := []summary.Benchmark{
 		{Name: "Sort", Unit: "sec/op", Procs: &two, Values: []float64{2, 3}, Median: 2.5},
 		{Name: "Sort", Unit: "B/op", Procs: &two, Values: []float64{16}, Median: 16},
 		{Name: "Map", Unit: "sec/op", Procs: &one, Values: []float64{7}, Median: 7},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
@@ -54,7 +55,7 @@ func (s stretch) busy() (by, evidence string) {
 	if parallel {
 		at += ", as " + busyThreads(threads)
 		if host == nil || host.IdleShare() >= idleHost {
-			return ByParallelism, followed(at, throttledText(&most.sums.Server))
+			return summary.ByParallelism, followed(at, throttledText(&most.sums.Server))
 		}
 	}
 	if host == nil {
@@ -68,7 +69,7 @@ func (s stretch) busy() (by, evidence string) {
 	if parallel { // a busy thread and a host without idle CPU use as much
 		text += ": its parallelism may be the limit as well"
 	}
-	return ByHost, text
+	return summary.ByHost, text
 }
 
 // queuesFor reports whether requests wait long enough for one of n CPUs to miss the

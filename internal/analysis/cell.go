@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
@@ -70,7 +71,7 @@ func (c *cell) stretch(t *sums.Total) stretch {
 }
 
 // summary returns what the trials show together; attempts are those of the record.
-func (c *cell) summary(attempts []Attempt) CellSummary {
+func (c *cell) summary(attempts []Attempt) summary.Cell {
 	whole, all := sums.New(), sums.New() // of all frames, and of the figures
 	held := true
 	for _, t := range c.trials {
@@ -82,7 +83,7 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 		whole.Merge(t.all)
 		all.Merge(of)
 	}
-	s := CellSummary{
+	s := summary.Cell{
 		Cell: c.plan.Index, Label: c.plan.Label(), Service: c.plan.Service.Name,
 		Vary: map[string]*string{}, Limits: limitsOf(c.plan), Load: c.load(),
 		Trials: len(c.trials), Kept: c.exp.Measure.Kept, Requests: all.Client.Requests(),
@@ -90,10 +91,10 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 		Errors: all.Client.Errors, CPU: cpuOf(&all.Server), Replicas: replicasOf(&all.Server.Scaled), Memory: memoryOf(&whole.Server),
 		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
 		Frozen:       c.frozen(),
-		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []TrialFigures{},
+		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []summary.TrialFigures{},
 	}
 	if held {
-		s.LatencyMS, s.ServiceMS = quantiles(all.Client.Latency), quantiles(all.Client.Service)
+		s.LatencyMS, s.ServiceMS = summary.QuantilesOf(all.Client.Latency), summary.QuantilesOf(all.Client.Service)
 		s.OfAll = ofAll(all, held)
 	}
 	for _, v := range c.plan.Vary {
@@ -115,16 +116,16 @@ func (c *cell) summary(attempts []Attempt) CellSummary {
 		s.Intervals, s.IntervalsOf = c.blocks.intervals(&s)
 	}
 	s.Breaking, s.Knee = c.breaking(s.Steps), c.knee()
-	if b := s.Breaking; b != nil && b.LimitedBy == ByErrors {
+	if b := s.Breaking; b != nil && b.LimitedBy == summary.ByErrors {
 		s.Knee = nil // the answers that arrive do not show a queue
 	}
-	if b := s.Breaking; b != nil && b.LimitedBy == ByGenerator {
+	if b := s.Breaking; b != nil && b.LimitedBy == summary.ByGenerator {
 		s.Generator.Limited = true // it could not send more
 	}
 	if held && c.levels == nil && !c.unseen(all) {
 		s.Causes = c.tail.result(c.trials, c.goal, all)
 	}
-	s.withholdRefuted()
+	withholdRefuted(&s)
 	s.Objective = c.objective(&s, all, held)
 	s.Disturbance = c.disturbance()
 	s.Flags = c.flags(&s, whole, attempts)
@@ -137,19 +138,13 @@ func (c *cell) frozen() string {
 	for _, t := range c.trials {
 		switch {
 		case t.ending.held():
-			return FrozenBySignal
+			return summary.FrozenBySignal
 		case !c.plan.Load.Find && t.ending.hung():
-			how = FrozenHung
+			how = summary.FrozenHung
 		}
 	}
 	return how
 }
-
-// How a service was frozen at the end of a trial.
-const (
-	FrozenBySignal = "signal" // such as SIGSTOP
-	FrozenHung     = "hung"   // it neither answered nor used CPU
-)
 
 // unseen reports whether the service was throttled without throttle windows. It is
 // then unknown which requests were slow because of that, and a share of 0 would be
@@ -160,8 +155,8 @@ func (c *cell) unseen(all *sums.Total) bool {
 
 // breaking returns the breaking point and who took CPU while it was looked for; nil if
 // it was not looked for.
-func (c *cell) breaking(steps []Step) *BreakingPoint {
-	var b *BreakingPoint
+func (c *cell) breaking(steps []summary.Step) *summary.BreakingPoint {
+	var b *summary.BreakingPoint
 	if c.plan.Load.Find {
 		s := c.searches()
 		b = s.breakingPoint()
@@ -177,7 +172,7 @@ func (c *cell) breaking(steps []Step) *BreakingPoint {
 
 // generator summarizes the cell's generator. One that lost agents sent less load than
 // configured, so it was the limit.
-func (c *cell) generator(all *sums.Total) GeneratorSummary {
+func (c *cell) generator(all *sums.Total) summary.Generator {
 	lost := 0
 	for _, t := range c.trials {
 		lost += len(t.attempt.Lost)
@@ -189,7 +184,7 @@ func (c *cell) generator(all *sums.Total) GeneratorSummary {
 
 // load is the load at which the cell's figures were measured. For a search it is the
 // load that was tested last.
-func (c *cell) load() LoadSummary {
+func (c *cell) load() summary.Load {
 	s := loadOf(c.plan)
 	if !c.plan.Load.Find {
 		return s
@@ -216,8 +211,8 @@ func (c *cell) load() LoadSummary {
 
 // steps returns one entry per level that was held, over all trials; nil for a constant
 // load. Those of a search are ordered by load.
-func (c *cell) steps() []Step {
-	var steps []Step
+func (c *cell) steps() []summary.Step {
+	var steps []summary.Step
 	add := func(target float64, t *sums.Total) {
 		if t.Client.Seconds() > 0 {
 			steps = append(steps, c.goal.step(target, t))
@@ -246,10 +241,10 @@ func (c *cell) steps() []Step {
 }
 
 // step returns the figures of a load that was held.
-func (g goal) step(target float64, t *sums.Total) Step {
-	return Step{
+func (g goal) step(target float64, t *sums.Total) summary.Step {
+	return summary.Step{
 		Target: target, RateRPS: *t.Client.Rate(), Availability: t.Client.Availability(),
-		LatencyMS: quantiles(t.Client.Latency), OfAll: ofAll(t, true), CPUOfLimit: t.Server.OfLimit(),
+		LatencyMS: summary.QuantilesOf(t.Client.Latency), OfAll: ofAll(t, true), CPUOfLimit: t.Server.OfLimit(),
 		Throttled: t.Server.ThrottledShare(),
 		Seconds:   t.Client.Seconds(),
 		Met:       g.met(t, true),

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
 // figure is what one cell, or the ratio of two cells, shows of a metric.
 type figure struct {
-	cell   *CellSummary // nil: not in this run, or a ratio
+	cell   *summary.Cell // nil: not in this run, or a ratio
 	label  string
 	metric string
 	value  float64 // NaN: unknown
@@ -65,7 +66,7 @@ func (j *judge) figure(m Metric, s *experiment.Selector, at *float64) figure {
 // atLevel returns what claims need to know about a cell at one level of its load. It
 // returns false if the load does not hold that level, or holds it more than once. A
 // trial that did not reach the level has no figures.
-func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
+func (c *cell) atLevel(s *summary.Cell, level float64) (summary.Cell, bool) {
 	index, times := 0, 0
 	if c.levels != nil {
 		for i, h := range c.levels.held {
@@ -76,13 +77,13 @@ func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
 		}
 	}
 	if times != 1 {
-		return CellSummary{}, false
+		return summary.Cell{}, false
 	}
 	unit := " requests/s"
 	if c.plan.Load.Users != nil {
 		unit = " users"
 	}
-	out := CellSummary{Cell: s.Cell, Kept: s.Kept, Label: s.Label + " at " + number(level) + unit}
+	out := summary.Cell{Cell: s.Cell, Kept: s.Kept, Label: s.Label + " at " + number(level) + unit}
 	all := sums.New()
 	for _, t := range c.trials {
 		of := t.levels[index]
@@ -95,7 +96,7 @@ func (c *cell) atLevel(s *CellSummary, level float64) (CellSummary, bool) {
 		out.PerTrial = append(out.PerTrial, one)
 		out.Flags = append(out.Flags, noiseFlags(&of.Noise, c.goal.late())...)
 		if t.attempt.cut() {
-			out.Flags = append(out.Flags, FlagIncomplete)
+			out.Flags = append(out.Flags, summary.FlagIncomplete)
 		}
 		all.Merge(of)
 	}
@@ -115,9 +116,9 @@ func (f *figure) over(m Metric, values []float64) {
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	f.values = sorted
-	f.value, f.low, f.high, f.of = stats.Median(sorted), sorted[0], sorted[len(sorted)-1], ByRange
+	f.value, f.low, f.high, f.of = stats.Median(sorted), sorted[0], sorted[len(sorted)-1], summary.ByRange
 	if low, high, ok := stats.MedianInterval(len(sorted)); ok {
-		f.low, f.high, f.of = sorted[low], sorted[high], ByTrials
+		f.low, f.high, f.of = sorted[low], sorted[high], summary.ByTrials
 	}
 	if f.trials == 1 {
 		f.of, f.why = "", "one trial of "+f.label+" gives no interval; repeat it, ideally six times"
@@ -127,14 +128,14 @@ func (f *figure) over(m Metric, values []float64) {
 // failing makes a latency a lower bound if it is infinite in a trial: requests without
 // an answer waited forever, and the value is that of the other requests.
 func (f *figure) failing(m Metric) {
-	f.failed = f.why == "" && slices.ContainsFunc(f.cell.PerTrial, func(t TrialFigures) bool { return t.Infinite(m.Name) })
+	f.failed = f.why == "" && slices.ContainsFunc(f.cell.PerTrial, func(t summary.TrialFigures) bool { return Infinite(&t, m.Name) })
 	if f.failed {
 		f.high = math.Inf(1)
 	}
 }
 
 // breaking sets a breaking point with its own interval, also that of a single search.
-func (f *figure) breaking(b *BreakingPoint) {
+func (f *figure) breaking(b *summary.BreakingPoint) {
 	switch {
 	case b == nil:
 		f.why = "the breaking point of " + f.label + " was not searched for"
@@ -150,13 +151,13 @@ func (f *figure) breaking(b *BreakingPoint) {
 	f.value, f.low, f.high = *b.Load(), *b.Low, math.Inf(1)
 	switch {
 	case b.OverStarts():
-		f.of = ByTrials
+		f.of = summary.ByTrials
 	case f.trials > 1:
-		f.of = ByRange
+		f.of = summary.ByRange
 	case f.cell.Load.Find:
-		f.of = BySearch
+		f.of = summary.BySearch
 	default:
-		f.of = ByLevels
+		f.of = summary.ByLevels
 	}
 	if b.High != nil {
 		f.high = *b.High
@@ -188,7 +189,7 @@ func (f *figure) unrepeated() {
 // trial to its last. The sample is the growth in each step. The ends are the smallest
 // and the largest of them, to the power of the number of steps.
 func (f *figure) growth(kept bool) {
-	peaks := peaksOf(f.cell)
+	peaks := f.cell.MemoryPeaks()
 	f.trials = len(peaks)
 	switch {
 	case !kept:
@@ -208,22 +209,10 @@ func (f *figure) growth(kept bool) {
 		least, most = min(least, step), max(most, step)
 	}
 	f.value = peaks[steps] / peaks[0]
-	f.low, f.high, f.of = math.Pow(least, float64(steps)), math.Pow(most, float64(steps)), ByRange
+	f.low, f.high, f.of = math.Pow(least, float64(steps)), math.Pow(most, float64(steps)), summary.ByRange
 	if steps == 1 {
 		f.of, f.why = "", "two trials of "+f.label+" show one step of growth, and no interval; repeat it"
 	}
-}
-
-// peaksOf returns the trials' memory peaks in bytes, in the order of the trials.
-func peaksOf(c *CellSummary) []float64 {
-	inOrder := slices.SortedFunc(slices.Values(c.PerTrial), func(a, b TrialFigures) int { return a.Trial - b.Trial })
-	var peaks []float64
-	for _, t := range inOrder {
-		if t.MemoryPeak != nil {
-			peaks = append(peaks, *t.MemoryPeak)
-		}
-	}
-	return peaks
 }
 
 // ofMemory reports whether other processes hardly influence the metric.
@@ -246,9 +235,9 @@ func (f *figure) disturbed(m Metric) {
 		f.why = "the generator was the limit of " + f.label + ", not the service"
 	case latency && f.cell.Generator.SentLate:
 		f.why = "the requests of " + f.label + " were sent late, so part of the latency is the generator's"
-	case latency && f.cell.generatorsLatency(m.Name):
+	case latency && generatorsLatency(f.cell, m.Name):
 		f.why = "the slow tail of " + f.label + " is mostly the generator's own delay"
-	case latency && f.cell.Has(FlagAgentWaited):
+	case latency && f.cell.Has(summary.FlagAgentWaited):
 		f.why = "the agent waited for a CPU while " + f.label + " was measured, so part of the latency is the agent's"
 	}
 }
@@ -257,10 +246,10 @@ func (f *figure) disturbed(m Metric) {
 // be distorted; "": nobody.
 func (f *figure) disturbedBy() string {
 	var who []string
-	if f.cell.Has(FlagBusyNeighbour) {
+	if f.cell.Has(summary.FlagBusyNeighbour) {
 		who = append(who, "other processes")
 	}
-	if f.cell.Has(FlagBusyHypervisor) {
+	if f.cell.Has(summary.FlagBusyHypervisor) {
 		who = append(who, "the hypervisor")
 	}
 	return strings.Join(who, " and ")
@@ -299,7 +288,7 @@ func (f figure) and(o figure) figure {
 	if out.why == "" {
 		out.why = o.why
 	}
-	for _, weak := range []string{ByTrials, BySearch, ByRange, ByLevels, ""} { // the last match counts
+	for _, weak := range []string{summary.ByTrials, summary.BySearch, summary.ByRange, summary.ByLevels, ""} { // the last match counts
 		if f.of == weak || o.of == weak {
 			out.of = weak
 		}
@@ -310,21 +299,21 @@ func (f figure) and(o figure) figure {
 // basis describes the interval as the subject of a sentence.
 func (f *figure) basis() string {
 	switch {
-	case f.of == ByRange && f.metric == memoryGrowthMetric:
+	case f.of == summary.ByRange && f.metric == memoryGrowthMetric:
 		return fmt.Sprintf("the range of its %d steps", f.trials-1)
-	case f.of == ByRange:
+	case f.of == summary.ByRange:
 		return fmt.Sprintf("the range of %d trials, too few for a 95%% interval,", f.trials)
-	case f.of == ByLevels:
+	case f.of == summary.ByLevels:
 		return "the range between the levels"
-	case f.of == BySearch:
+	case f.of == summary.BySearch:
 		return "the 95% interval of one search"
 	}
 	return "the 95% interval"
 }
 
 // claimed returns the figure in the form of the summary.
-func (f *figure) claimed() ClaimedCell {
-	out := ClaimedCell{Label: f.label, Trials: f.trials, IntervalOf: f.of}
+func (f *figure) claimed() summary.ClaimedCell {
+	out := summary.ClaimedCell{Label: f.label, Trials: f.trials, IntervalOf: f.of}
 	known := func(v float64) *float64 {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil

@@ -6,14 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
 // notes qualify a verdict: figures that were measured only once, what may have
 // influenced them, and what differs from the experiment file. If a figure is missing,
 // the reason explains that, and only the last note is added.
-func (j *judge) notes(c *experiment.Claim, figures []figure, verdict Verdict) (all []string) {
-	undecided := verdict == Inconclusive && slices.ContainsFunc(figures, func(f figure) bool { return f.why != "" })
+func (j *judge) notes(c *experiment.Claim, figures []figure, verdict summary.Verdict) (all []string) {
+	undecided := verdict == summary.Inconclusive && slices.ContainsFunc(figures, func(f figure) bool { return f.why != "" })
 	if !undecided {
 		for i := range figures {
 			all = append(all, figures[i].onceText(), figures[i].bounded())
@@ -34,9 +35,9 @@ func (j *judge) notes(c *experiment.Claim, figures []figure, verdict Verdict) (a
 func (f *figure) onceText() string {
 	text := ""
 	switch f.of {
-	case BySearch:
+	case summary.BySearch:
 		text = "from one search"
-	case ByLevels:
+	case summary.ByLevels:
 		text = "from one ramp"
 		m, _ := MetricOf(f.metric)
 		if step := f.high - f.low; !math.IsInf(step, 1) {
@@ -63,15 +64,15 @@ func (f *figure) bounded() string {
 func touchedText(figures []figure) string {
 	var parts []string
 	for _, note := range []struct {
-		flag  Flag
+		flag  summary.Flag
 		words string
 	}{
-		{FlagBusyNeighbour, "other processes took CPU during the trials of "},
-		{FlagBusyHypervisor, "the hypervisor took CPU during the trials of "},
-		{FlagCPUStolen, "the hypervisor took some CPU during the trials of "},
-		{FlagLowIdle, "the host had almost no idle CPU during the trials of "},
-		{FlagSearchDisturbed, "other processes or the hypervisor took CPU during the search for the breaking point of "},
-		{FlagIncomplete, "a trial was cut off for "},
+		{summary.FlagBusyNeighbour, "other processes took CPU during the trials of "},
+		{summary.FlagBusyHypervisor, "the hypervisor took CPU during the trials of "},
+		{summary.FlagCPUStolen, "the hypervisor took some CPU during the trials of "},
+		{summary.FlagLowIdle, "the host had almost no idle CPU during the trials of "},
+		{summary.FlagSearchDisturbed, "other processes or the hypervisor took CPU during the search for the breaking point of "},
+		{summary.FlagIncomplete, "a trial was cut off for "},
 	} {
 		var who []string
 		for i := range figures {
@@ -88,28 +89,28 @@ func touchedText(figures []figure) string {
 }
 
 // touched reports whether a flag of the cell matters for the figure.
-func (f *figure) touched(flag Flag) bool {
+func (f *figure) touched(flag summary.Flag) bool {
 	if f.why != "" && f.of == "" || ofMemory(f.metric) {
 		return false
 	}
 	has := f.cell.Has
 	breaks := f.metric == BreakingPointMetric
 	switch flag {
-	case FlagSearchDisturbed: // for a ramp, the reason of its bound already says it
+	case summary.FlagSearchDisturbed: // for a ramp, the reason of its bound already says it
 		return breaks && has(flag) && (f.cell.Load.Find || f.bounded() == "")
-	case FlagBusyNeighbour, FlagBusyHypervisor: // they prevent a verdict on every other metric
-		return breaks && has(flag) && !has(FlagSearchDisturbed)
-	case FlagCPUStolen:
-		return has(flag) && !has(FlagBusyHypervisor) // which includes it
-	case FlagLowIdle:
+	case summary.FlagBusyNeighbour, summary.FlagBusyHypervisor: // they prevent a verdict on every other metric
+		return breaks && has(flag) && !has(summary.FlagSearchDisturbed)
+	case summary.FlagCPUStolen:
+		return has(flag) && !has(summary.FlagBusyHypervisor) // which includes it
+	case summary.FlagLowIdle:
 		return has(flag) && f.disturbedBy() == "" // which includes it
 	}
 	return has(flag)
 }
 
-// happened judges how often an event happened, trial by trial. One event is not a
+// judgeEvents judges how often an event happened, trial by trial. One event is not a
 // measurement error, so one trial is enough, and a median over trials has no meaning.
-func (c *Claim) happened(m Metric, f *figure) {
+func judgeEvents(c *summary.Claim, m Metric, f *figure) {
 	if f.trials == 1 { // too few for an interval, but enough here
 		f.why = ""
 		f.disturbed(m)
@@ -117,7 +118,7 @@ func (c *Claim) happened(m Metric, f *figure) {
 	one := f.claimed()
 	c.Value, c.Low, c.High, c.IntervalOf = one.Value, one.Low, one.High, one.IntervalOf
 	if f.why != "" {
-		c.Verdict, c.Reason = Inconclusive, f.why
+		c.Verdict, c.Reason = summary.Inconclusive, f.why
 		return
 	}
 	least := 0.0 // fewest events of a trial that counts
@@ -140,12 +141,12 @@ func (c *Claim) happened(m Metric, f *figure) {
 	all, none := times == f.trials, times == 0
 	switch {
 	case !all && math.IsInf(f.high, 1):
-		c.Verdict = Inconclusive
+		c.Verdict = summary.Inconclusive
 		c.Reason += "; the generator was the limit, and under more load there may be more"
 	case c.Above != nil:
 		c.Verdict = side(all, none)
 	case none && f.trials == 1:
-		c.Verdict = Inconclusive
+		c.Verdict = summary.Inconclusive
 		c.Reason += ", and one trial without it is no proof; repeat it"
 	default:
 		c.Verdict = side(none, all)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
@@ -13,9 +14,9 @@ import (
 
 // rampCell is a cell whose breaking point lies between two levels of ramps; high 0: a
 // lower bound.
-func rampCell(label string, ramps int, low, high float64) CellSummary {
-	c := CellSummary{Label: label, Trials: ramps, Load: LoadSummary{Kind: "open", Stages: true},
-		Breaking: &BreakingPoint{RateRPS: &low, Low: &low, High: &high, Searches: ramps}}
+func rampCell(label string, ramps int, low, high float64) summary.Cell {
+	c := summary.Cell{Label: label, Trials: ramps, Load: summary.Load{Kind: "open", Stages: true},
+		Breaking: &summary.BreakingPoint{RateRPS: &low, Low: &low, High: &high, Searches: ramps}}
 	if high == 0 {
 		c.Breaking.High, c.Breaking.AtLeast, c.Breaking.Reason = nil, true, "every level met the objective; raise the load further"
 	}
@@ -39,41 +40,41 @@ func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		claim   experiment.Claim
-		cells   []CellSummary
-		verdict Verdict
+		cells   []summary.Cell
+		verdict summary.Verdict
 		reason  string
 	}{
-		{"above a bound", above(3000), []CellSummary{rampCell("go", 1, 4000, 5000)}, Reproduced, "the range between the levels lies above 3,000 requests/s" + one},
-		{"a bound between the levels", above(4500), []CellSummary{rampCell("go", 1, 4000, 5000)}, Inconclusive, "the range between the levels contains 4,500 requests/s" + one},
-		{"users", above(20), []CellSummary{users}, NotReproduced,
+		{"above a bound", above(3000), []summary.Cell{rampCell("go", 1, 4000, 5000)}, summary.Reproduced, "the range between the levels lies above 3,000 requests/s" + one},
+		{"a bound between the levels", above(4500), []summary.Cell{rampCell("go", 1, 4000, 5000)}, summary.Inconclusive, "the range between the levels contains 4,500 requests/s" + one},
+		{"users", above(20), []summary.Cell{users}, summary.NotReproduced,
 			"the range between the levels lies below 20 users; from one ramp, with steps of 10 users; the spread between runs is unknown"},
-		{"a ratio of one ramp each", over(1.2), []CellSummary{rampCell("go", 1, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, Inconclusive, "1 ramp of go" + few},
-		{"an order of one ramp each", inOrder, []CellSummary{rampCell("bun", 1, 3000, 4000), rampCell("go", 1, 6000, 7000)}, Inconclusive, "1 ramp of bun" + few},
-		{"the other way round", inOrder, []CellSummary{rampCell("bun", 1, 6000, 7000), rampCell("go", 1, 3000, 4000)}, Inconclusive, "1 ramp of bun" + few},
-		{"an order of three ramps each", inOrder, []CellSummary{rampCell("bun", 3, 3000, 4000), rampCell("go", 3, 6000, 7000)}, Inconclusive, "3 ramps of bun" + few},
-		{"an order of four ramps each", inOrder, []CellSummary{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 6000, 7000)}, Reproduced,
+		{"a ratio of one ramp each", over(1.2), []summary.Cell{rampCell("go", 1, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, summary.Inconclusive, "1 ramp of go" + few},
+		{"an order of one ramp each", inOrder, []summary.Cell{rampCell("bun", 1, 3000, 4000), rampCell("go", 1, 6000, 7000)}, summary.Inconclusive, "1 ramp of bun" + few},
+		{"the other way round", inOrder, []summary.Cell{rampCell("bun", 1, 6000, 7000), rampCell("go", 1, 3000, 4000)}, summary.Inconclusive, "1 ramp of bun" + few},
+		{"an order of three ramps each", inOrder, []summary.Cell{rampCell("bun", 3, 3000, 4000), rampCell("go", 3, 6000, 7000)}, summary.Inconclusive, "3 ramps of bun" + few},
+		{"an order of four ramps each", inOrder, []summary.Cell{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 6000, 7000)}, summary.Reproduced,
 			"each lies below the next one (p at most 0.029, corrected over all pairs)"},
-		{"that touch", inOrder, []CellSummary{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 4000, 5000)}, Reproduced,
+		{"that touch", inOrder, []summary.Cell{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 4000, 5000)}, summary.Reproduced,
 			"each lies below the next one (p at most 0.029, corrected over all pairs)"},
-		{"of the same levels", inOrder, []CellSummary{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 3000, 4000)}, Inconclusive,
+		{"of the same levels", inOrder, []summary.Cell{rampCell("bun", 4, 3000, 4000), rampCell("go", 4, 3000, 4000)}, summary.Inconclusive,
 			"bun and go do not differ significantly (p 1, corrected over all pairs)"},
-		{"four ramps each, the other way round", inOrder, []CellSummary{rampCell("bun", 4, 6000, 7000), rampCell("go", 4, 3000, 4000)}, NotReproduced,
+		{"four ramps each, the other way round", inOrder, []summary.Cell{rampCell("bun", 4, 6000, 7000), rampCell("go", 4, 3000, 4000)}, summary.NotReproduced,
 			"bun lies above go (p 0.029, corrected over all pairs)"},
-		{"a lower bound, as a neighbour took CPU where it misses", above(3500), []CellSummary{flagged(upset, "search_disturbed")}, Inconclusive,
+		{"a lower bound, as a neighbour took CPU where it misses", above(3500), []summary.Cell{flagged(upset, "search_disturbed")}, summary.Inconclusive,
 			"the figure is a lower bound only, and that bound lies below 3,500 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
-		{"two lower bounds have no ratio", over(1), []CellSummary{bySearches(upset, 6), rampCell("bun", 6, 3000, 0)}, Inconclusive,
+		{"two lower bounds have no ratio", over(1), []summary.Cell{bySearches(upset, 6), rampCell("bun", 6, 3000, 0)}, summary.Inconclusive,
 			"both are lower bounds; only a lower bound is known for go: " + besides(4000) + "; only a lower bound is known for bun: every level met the objective; raise the load further"},
-		{"nothing but the reason where one is missing", inOrder, []CellSummary{upset, {Label: "bun"}}, Inconclusive, "nothing was measured for bun"},
-		{"which is enough for what lies below it", above(2000), []CellSummary{upset}, Reproduced,
+		{"nothing but the reason where one is missing", inOrder, []summary.Cell{upset, {Label: "bun"}}, summary.Inconclusive, "nothing was measured for bun"},
+		{"which is enough for what lies below it", above(2000), []summary.Cell{upset}, summary.Reproduced,
 			"the range between the levels lies above 2,000 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
-		{"a lower bound below another is no order", inOrder, []CellSummary{bySearches(upset, 6), rampCell("bun", 6, 6000, 7000)}, Inconclusive,
+		{"a lower bound below another is no order", inOrder, []summary.Cell{bySearches(upset, 6), rampCell("bun", 6, 6000, 7000)}, summary.Inconclusive,
 			"go and bun cannot be distinguished: the figure of go is a lower bound; only a lower bound is known for go: " + besides(4000)},
-		{"a neighbour elsewhere", above(3000), []CellSummary{flagged(rampCell("go", 1, 4000, 5000), "busy_neighbour")}, Reproduced,
+		{"a neighbour elsewhere", above(3000), []summary.Cell{flagged(rampCell("go", 1, 4000, 5000), "busy_neighbour")}, summary.Reproduced,
 			"the range between the levels lies above 3,000 requests/s" + one + "; other processes took CPU during the trials of go"},
-		{"three ramps have a range", above(3000), []CellSummary{rampCell("go", 3, 4000, 6000)}, Reproduced,
+		{"three ramps have a range", above(3000), []summary.Cell{rampCell("go", 3, 4000, 6000)}, summary.Reproduced,
 			"the range of 3 trials, too few for a 95% interval, lies above 3,000 requests/s"},
-		{"six an interval", above(3000), []CellSummary{rampCell("go", 6, 4000, 6000)}, Reproduced, "the 95% interval lies above 3,000 requests/s"},
-		{"six ramps over one", over(1.2), []CellSummary{rampCell("go", 6, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, Inconclusive, "1 ramp of bun" + few},
+		{"six an interval", above(3000), []summary.Cell{rampCell("go", 6, 4000, 6000)}, summary.Reproduced, "the 95% interval lies above 3,000 requests/s"},
+		{"six ramps over one", over(1.2), []summary.Cell{rampCell("go", 6, 6000, 7000), rampCell("bun", 1, 3000, 4000)}, summary.Inconclusive, "1 ramp of bun" + few},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := (&judge{exp: &experiment.Experiment{}, cells: c.cells}).claim(&c.claim)
@@ -90,21 +91,21 @@ func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		levels  []shown
-		verdict Verdict
+		verdict summary.Verdict
 	}{
-		{"nobody else took CPU", []shown{fine, fine, slow, slow}, NotReproduced},
-		{"somebody did where it misses", []shown{fine, fine, beside, slow}, Inconclusive},
+		{"nobody else took CPU", []shown{fine, fine, slow, slow}, summary.NotReproduced},
+		{"somebody did where it misses", []shown{fine, fine, beside, slow}, summary.Inconclusive},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := rampTo(100, 200, 300, 400)
 			e.Claims = []experiment.Claim{{Metric: BreakingPointMetric, Of: selector(0), Above: ptr(350.0)}}
 			b := New(e, []Attempt{{Trial: 1}})
 			fill(b.cells[0], 0, c.levels)
-			s := b.Summarize(SummaryExperiment{}, record.Host{})
+			s := b.Summarize(summary.Experiment{}, record.Host{})
 			if got := s.Claims[0]; got.Verdict != c.verdict {
 				t.Errorf("%s: %s, want %s", got.Verdict, got.Reason, c.verdict)
 			}
-			if got := s.Cells[0].Has(FlagSearchDisturbed); got != (c.verdict == Inconclusive) {
+			if got := s.Cells[0].Has(summary.FlagSearchDisturbed); got != (c.verdict == summary.Inconclusive) {
 				t.Errorf("flags %v", s.Cells[0].Flags)
 			}
 		})
@@ -112,7 +113,7 @@ func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
 }
 
 func TestWhatHappenedIsJudgedTrialByTrial(t *testing.T) {
-	killed := func(kills ...float64) CellSummary {
+	killed := func(kills ...float64) summary.Cell {
 		c := claimCell(0, "go", kills...)
 		for i := range c.PerTrial {
 			c.PerTrial[i].OOMKills, c.PerTrial[i].Restarts = ptr(kills[i]), ptr(kills[i])
@@ -129,30 +130,30 @@ func TestWhatHappenedIsJudgedTrialByTrial(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		claim   experiment.Claim
-		cell    CellSummary
-		verdict Verdict
+		cell    summary.Cell
+		verdict summary.Verdict
 		reason  string
 	}{
-		{"in each trial", above(0), killed(2, 1, 4), Reproduced, "at least one OOM kill in 3 of 3 trials"},
-		{"in none", above(0), killed(0, 0, 0), NotReproduced, "at least one OOM kill in 0 of 3 trials"},
-		{"in some", above(0), killed(0, 1, 0), Inconclusive, "at least one OOM kill in 1 of 3 trials"},
-		{"in some of ten, where a median would be sure", above(0), killed(0, 1, 1, 1, 1, 1, 1, 1, 1, 1), Inconclusive, "at least one OOM kill in 9 of 10 trials"},
-		{"in the only trial", above(0), killed(3), Reproduced, "at least one OOM kill in 1 of 1 trial"},
-		{"not in the only trial", above(0), killed(0), NotReproduced, "at least one OOM kill in 0 of 1 trial"},
-		{"several times", above(2), killed(3, 4), Reproduced, "at least 3 OOM kills in 2 of 2 trials"},
-		{"as often as it is said to be exceeded", above(2), killed(2, 2), NotReproduced, "at least 3 OOM kills in 0 of 2 trials"},
-		{"never, it is said", below(1), killed(0, 0), Reproduced, "at least one OOM kill in 0 of 2 trials"},
-		{"never, and it did", below(1), killed(1), NotReproduced, "at least one OOM kill in 1 of 1 trial"},
-		{"never, in one trial", below(1), killed(0), Inconclusive, "at least one OOM kill in 0 of 1 trial, and one trial without it is no proof; repeat it"},
-		{"restarts", restarts, killed(1), Reproduced, "at least one restart in 1 of 1 trial"},
-		{"not measured", above(0), claimCell(0, "go", 1, 2), Inconclusive, "not measured for go: OOM kills"},
-		{"beside a neighbour", above(0), flagged(killed(2), "busy_neighbour"), Inconclusive, "other processes took CPU while go was measured"},
-		{"under all that the generator can send", above(0), limited(killed(0, 0)), Inconclusive,
+		{"in each trial", above(0), killed(2, 1, 4), summary.Reproduced, "at least one OOM kill in 3 of 3 trials"},
+		{"in none", above(0), killed(0, 0, 0), summary.NotReproduced, "at least one OOM kill in 0 of 3 trials"},
+		{"in some", above(0), killed(0, 1, 0), summary.Inconclusive, "at least one OOM kill in 1 of 3 trials"},
+		{"in some of ten, where a median would be sure", above(0), killed(0, 1, 1, 1, 1, 1, 1, 1, 1, 1), summary.Inconclusive, "at least one OOM kill in 9 of 10 trials"},
+		{"in the only trial", above(0), killed(3), summary.Reproduced, "at least one OOM kill in 1 of 1 trial"},
+		{"not in the only trial", above(0), killed(0), summary.NotReproduced, "at least one OOM kill in 0 of 1 trial"},
+		{"several times", above(2), killed(3, 4), summary.Reproduced, "at least 3 OOM kills in 2 of 2 trials"},
+		{"as often as it is said to be exceeded", above(2), killed(2, 2), summary.NotReproduced, "at least 3 OOM kills in 0 of 2 trials"},
+		{"never, it is said", below(1), killed(0, 0), summary.Reproduced, "at least one OOM kill in 0 of 2 trials"},
+		{"never, and it did", below(1), killed(1), summary.NotReproduced, "at least one OOM kill in 1 of 1 trial"},
+		{"never, in one trial", below(1), killed(0), summary.Inconclusive, "at least one OOM kill in 0 of 1 trial, and one trial without it is no proof; repeat it"},
+		{"restarts", restarts, killed(1), summary.Reproduced, "at least one restart in 1 of 1 trial"},
+		{"not measured", above(0), claimCell(0, "go", 1, 2), summary.Inconclusive, "not measured for go: OOM kills"},
+		{"beside a neighbour", above(0), flagged(killed(2), "busy_neighbour"), summary.Inconclusive, "other processes took CPU while go was measured"},
+		{"under all that the generator can send", above(0), limited(killed(0, 0)), summary.Inconclusive,
 			"at least one OOM kill in 0 of 2 trials; the generator was the limit, and under more load there may be more"},
-		{"under less than it takes", above(0), limited(killed(1, 2)), Reproduced, "at least one OOM kill in 2 of 2 trials"},
+		{"under less than it takes", above(0), limited(killed(1, 2)), summary.Reproduced, "at least one OOM kill in 2 of 2 trials"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := (&judge{exp: &experiment.Experiment{}, cells: []CellSummary{c.cell}}).claim(&c.claim)
+			got := (&judge{exp: &experiment.Experiment{}, cells: []summary.Cell{c.cell}}).claim(&c.claim)
 			if got.Verdict != c.verdict || got.Reason != c.reason {
 				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Reason, c.verdict, c.reason)
 			}
@@ -181,7 +182,7 @@ func TestOOMKillsAreThoseOfAllReplicasOfATrial(t *testing.T) {
 
 func TestAVerdictSaysWhatWasNotAsWritten(t *testing.T) {
 	six100, six400 := []float64{98, 99, 100, 100, 101, 102}, []float64{390, 395, 400, 400, 405, 410}
-	cells := []CellSummary{claimCell(0, "node", six400...), claimCell(1, "go", six100...)}
+	cells := []summary.Cell{claimCell(0, "node", six400...), claimCell(1, "go", six100...)}
 	const over, of = "the 95% interval lies above 2", "the 95% interval lies above 2 ms"
 	const grew = "; not restarted between runs: later runs include what grew in earlier ones"
 	for _, c := range []struct {
@@ -217,27 +218,27 @@ func TestAClaimAtOneLevelOfARamp(t *testing.T) {
 		at      float64
 		bound   float64
 		trials  [][]shown
-		verdict Verdict
+		verdict summary.Verdict
 		reason  string
 	}{
-		{"as that level shows it", "p99", 200, 8, [][]shown{{slow, quick, slow}, {slow, quick, slow}}, NotReproduced,
+		{"as that level shows it", "p99", 200, 8, [][]shown{{slow, quick, slow}, {slow, quick, slow}}, summary.NotReproduced,
 			"the range of 2 trials, too few for a 95% interval, lies below 8 ms"},
-		{"another level", "p99", 300, 8, [][]shown{{slow, quick, slow}, {slow, quick, slow}}, Reproduced,
+		{"another level", "p99", 300, 8, [][]shown{{slow, quick, slow}, {slow, quick, slow}}, summary.Reproduced,
 			"the range of 2 trials, too few for a 95% interval, lies above 8 ms"},
-		{"its CPU", "cpu_of_limit", 200, 0.8, [][]shown{{fine, {cpu: 0.9}, fine}, {fine, {cpu: 0.95}, fine}}, Reproduced,
+		{"its CPU", "cpu_of_limit", 200, 0.8, [][]shown{{fine, {cpu: 0.9}, fine}, {fine, {cpu: 0.95}, fine}}, summary.Reproduced,
 			"the range of 2 trials, too few for a 95% interval, lies above 80%"},
-		{"six ramps", "p99", 200, 8, [][]shown{{fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}}, Reproduced,
+		{"six ramps", "p99", 200, 8, [][]shown{{fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}}, summary.Reproduced,
 			"the 95% interval lies above 8 ms"},
-		{"one ramp has no spread", "p99", 200, 8, [][]shown{{fine, fine, fine}}, Inconclusive,
+		{"one ramp has no spread", "p99", 200, 8, [][]shown{{fine, fine, fine}}, summary.Inconclusive,
 			"one trial of go at 200 requests/s gives no interval; repeat it, ideally six times"},
-		{"a neighbour at another level", "p99", 200, 8, [][]shown{{beside, fine, fine}, {fine, fine, fine}}, Reproduced,
+		{"a neighbour at another level", "p99", 200, 8, [][]shown{{beside, fine, fine}, {fine, fine, fine}}, summary.Reproduced,
 			"the range of 2 trials, too few for a 95% interval, lies above 8 ms"},
-		{"a neighbour at that level", "p99", 200, 8, [][]shown{{fine, beside, fine}, {fine, fine, fine}}, Inconclusive,
+		{"a neighbour at that level", "p99", 200, 8, [][]shown{{fine, beside, fine}, {fine, fine, fine}}, summary.Inconclusive,
 			"other processes took CPU while go at 200 requests/s was measured"},
-		{"the generator sent late there", "p99", 200, 8, [][]shown{{fine, late, fine}, {fine, late, fine}}, Inconclusive,
+		{"the generator sent late there", "p99", 200, 8, [][]shown{{fine, late, fine}, {fine, late, fine}}, summary.Inconclusive,
 			"the requests of go at 200 requests/s were sent late, so part of the latency is the generator's"},
-		{"the ramp was cut off below it", "p99", 300, 8, [][]shown{{fine}, {fine}}, Inconclusive, "nothing was measured for go at 300 requests/s"},
-		{"a level that the load does not hold", "p99", 250, 8, [][]shown{{fine}, {fine}}, Inconclusive, "the load of go holds no level of 250 in this run"},
+		{"the ramp was cut off below it", "p99", 300, 8, [][]shown{{fine}, {fine}}, summary.Inconclusive, "nothing was measured for go at 300 requests/s"},
+		{"a level that the load does not hold", "p99", 250, 8, [][]shown{{fine}, {fine}}, summary.Inconclusive, "the load of go holds no level of 250 in this run"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := rampTo(100, 200, 300)
@@ -250,7 +251,7 @@ func TestAClaimAtOneLevelOfARamp(t *testing.T) {
 			for i, levels := range c.trials {
 				fill(b.cells[0], i, levels)
 			}
-			got := b.Summarize(SummaryExperiment{}, record.Host{}).Claims[0]
+			got := b.Summarize(summary.Experiment{}, record.Host{}).Claims[0]
 			if got.Verdict != c.verdict || got.Reason != c.reason {
 				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Reason, c.verdict, c.reason)
 			}

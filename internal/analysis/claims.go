@@ -5,78 +5,15 @@ import (
 	"math"
 	"slices"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
-// Claim is a published statement of the experiment, compared with the record.
-type Claim struct {
-	Says      string   `json:"says"`
-	Published string   `json:"published,omitempty"`
-	Metric    string   `json:"metric"` // by its name
-	At        *float64 `json:"at"`     // the level of the load at which it was taken, users or requests/s; null: the whole load
-	Unit      string   `json:"unit"`   // of the metric
-	// Cells are what was measured: of alone; of and over; or the cells of an order.
-	Cells []ClaimedCell `json:"cells"`
-	Ratio bool          `json:"ratio"` // the claim is about the first cell divided by the second
-	Above *float64      `json:"above"` // the bound; all three null in an order
-	Below *float64      `json:"below"`
-	// Value is the figure that the claim is about; null in an order, or if it was not
-	// measured. Low and High are the ends of its interval. High is also null if Value
-	// is a lower bound.
-	Value      *float64 `json:"value"`
-	Low        *float64 `json:"low"`
-	High       *float64 `json:"high"`
-	IntervalOf string   `json:"interval_of"` // what the ends rest on: see ClaimedCell
-	Verdict    Verdict  `json:"verdict"`
-	Reason     string   `json:"reason"` // what the verdict rests on, in words, and what qualifies it
-}
-
-// ClaimedCell is one cell of a claim with its figure: the median over trials, or the
-// breaking point.
-type ClaimedCell struct {
-	Cell  *int     `json:"cell"` // index; null: it is not in this run
-	Label string   `json:"label"`
-	Value *float64 `json:"value"`
-	Low   *float64 `json:"low"`
-	High  *float64 `json:"high"`
-	// IntervalOf is what the ends rest on: one of the constants below.
-	IntervalOf string `json:"interval_of"`
-	Trials     int    `json:"trials"`
-}
-
-// What the ends of a claim's interval rest on.
-const (
-	ByTrials = "trials" // the 95% interval of the median over trials
-	ByRange  = "range"  // the lowest and the highest of fewer than six trials: less certain
-	BySearch = "search" // the 95% interval of one search for the breaking point, on one start
-	ByLevels = "levels" // the two levels of one ramp between which it lies
-)
-
-// Verdict on a claim, as it stands in summary.json.
-type Verdict string
-
-// String is the verdict for people. It differs from the value in summary.json,
-// which older records and their readers have.
-func (v Verdict) String() string {
-	if v == Inconclusive {
-		return "inconclusive"
-	}
-	return string(v)
-}
-
-const (
-	Reproduced    Verdict = "reproduced"     // the whole interval lies on the claimed side
-	NotReproduced Verdict = "not reproduced" // it lies entirely on the other side
-
-	// Inconclusive: neither, or this run cannot judge the claim.
-	Inconclusive Verdict = "cannot be told here"
-)
-
 // claims judges the experiment's claims by the cells' figures.
-func (b *Builder) claims(cells []CellSummary) []Claim {
+func (b *Builder) claims(cells []summary.Cell) []summary.Claim {
 	j := judge{exp: b.exp, cells: cells, absent: make([]string, len(cells)),
-		at: func(cell int, level float64) (CellSummary, bool) { return b.cells[cell].atLevel(&cells[cell], level) }}
+		at: func(cell int, level float64) (summary.Cell, bool) { return b.cells[cell].atLevel(&cells[cell], level) }}
 	for _, c := range b.cells {
 		for _, t := range c.trials {
 			j.cpus = max(j.cpus, t.all.Noise.Machines().CPUs())
@@ -90,7 +27,7 @@ func (b *Builder) claims(cells []CellSummary) []Claim {
 			j.absent[a.Cell] = a.Why
 		}
 	}
-	var all []Claim
+	var all []summary.Claim
 	for i := range b.exp.Claims {
 		all = append(all, j.claim(&b.exp.Claims[i]))
 	}
@@ -100,17 +37,17 @@ func (b *Builder) claims(cells []CellSummary) []Claim {
 // judge compares claims with cells.
 type judge struct {
 	exp    *experiment.Experiment
-	cells  []CellSummary // in the plan's order
-	absent []string      // by cell: why it has no trial, if known
-	cpus   int           // of the host; 0: not known
+	cells  []summary.Cell // in the plan's order
+	absent []string       // by cell: why it has no trial, if known
+	cpus   int            // of the host; 0: not known
 	// at returns what a cell shows at one level of its load; false if it holds no such
 	// level.
-	at func(cell int, level float64) (CellSummary, bool)
+	at func(cell int, level float64) (summary.Cell, bool)
 }
 
-func (j *judge) claim(c *experiment.Claim) Claim {
+func (j *judge) claim(c *experiment.Claim) summary.Claim {
 	m, _ := MetricOf(c.Metric)
-	out := Claim{Says: c.Says, Published: c.Published, Metric: c.Metric, At: c.At, Unit: m.Unit, Above: c.Above, Below: c.Below, Cells: []ClaimedCell{}}
+	out := summary.Claim{Says: c.Says, Published: c.Published, Metric: c.Metric, At: c.At, Unit: m.Unit, Above: c.Above, Below: c.Below, Cells: []summary.ClaimedCell{}}
 	selectors := slices.Clone(c.Order)
 	for _, one := range []*experiment.Selector{c.Of, c.Over} {
 		if one != nil {
@@ -136,25 +73,25 @@ func (j *judge) claim(c *experiment.Claim) Claim {
 		out.Verdict, out.Reason = inOrder(m, figures)
 	case c.Over != nil:
 		out.Ratio = true
-		out.set(ratio(figures[0], figures[1]))
+		judgeFigure(&out, ratio(figures[0], figures[1]))
 	case m.events():
-		out.happened(m, &figures[0])
+		judgeEvents(&out, m, &figures[0])
 	default:
-		out.set(figures[0])
+		judgeFigure(&out, figures[0])
 	}
 	if c.CPUs > 0 && j.cpus > 0 && j.cpus < c.CPUs {
-		out.Verdict, out.Reason = Inconclusive, fmt.Sprintf("it needs a host with %d CPUs, and this one has %d", c.CPUs, j.cpus)
+		out.Verdict, out.Reason = summary.Inconclusive, fmt.Sprintf("it needs a host with %d CPUs, and this one has %d", c.CPUs, j.cpus)
 	}
 	out.Reason = joinNotes(append([]string{out.Reason}, j.notes(c, figures, out.Verdict)...)...)
 	return out
 }
 
-// set judges a figure by the claim's bound.
-func (c *Claim) set(f figure) {
+// judgeFigure judges a figure by the claim's bound.
+func judgeFigure(c *summary.Claim, f figure) {
 	one := f.claimed()
 	c.Value, c.Low, c.High, c.IntervalOf = one.Value, one.Low, one.High, one.IntervalOf
 	if f.why != "" {
-		c.Verdict, c.Reason = Inconclusive, f.why
+		c.Verdict, c.Reason = summary.Inconclusive, f.why
 		return
 	}
 	bound := 0.0
@@ -168,10 +105,10 @@ func (c *Claim) set(f figure) {
 	}
 	text := "lies above "
 	switch {
-	case c.Verdict == Inconclusive && math.IsInf(f.high, 1):
+	case c.Verdict == summary.Inconclusive && math.IsInf(f.high, 1):
 		c.Reason = "the figure is a lower bound only, and that bound lies below " + boundText(bound, c.ValueUnit())
 		return
-	case c.Verdict == Inconclusive:
+	case c.Verdict == summary.Inconclusive:
 		text = "contains "
 	case f.high <= bound:
 		text = "lies below "
@@ -179,22 +116,14 @@ func (c *Claim) set(f figure) {
 	c.Reason = f.basis() + " " + text + boundText(bound, c.ValueUnit())
 }
 
-// ValueUnit is the unit of the claim's value, its interval and its bound.
-func (c *Claim) ValueUnit() string {
-	if c.Ratio {
-		return "times"
-	}
-	return c.Unit
-}
-
-func side(on, off bool) Verdict {
+func side(on, off bool) summary.Verdict {
 	switch {
 	case on:
-		return Reproduced
+		return summary.Reproduced
 	case off:
-		return NotReproduced
+		return summary.NotReproduced
 	}
-	return Inconclusive
+	return summary.Inconclusive
 }
 
 // boundText formats a bound with its unit.
@@ -218,8 +147,8 @@ func boundText(v float64, unit string) string {
 // inOrder judges figures that are claimed to rise from one to the next, by the tests of
 // all their pairs. The claim is reproduced if each lies significantly below the next
 // one, and not reproduced if two of them are significantly in the opposite order.
-func inOrder(m Metric, figures []figure) (Verdict, string) {
-	var cells []*CellSummary
+func inOrder(m Metric, figures []figure) (summary.Verdict, string) {
+	var cells []*summary.Cell
 	for i := range figures {
 		if figures[i].why == "" {
 			cells = append(cells, figures[i].cell)
@@ -230,27 +159,27 @@ func inOrder(m Metric, figures []figure) (Verdict, string) {
 		for k := i + 1; k < len(figures); k++ {
 			a, b := &figures[i], &figures[k]
 			if e := r.Between(a.cell, b.cell); e.Sign > 0 {
-				return NotReproduced, fmt.Sprintf("%s lies above %s (p %.2g, corrected over all pairs)", a.label, b.label, e.PFamily)
+				return summary.NotReproduced, fmt.Sprintf("%s lies above %s (p %.2g, corrected over all pairs)", a.label, b.label, e.PFamily)
 			}
 		}
 	}
 	for i := range figures {
 		if figures[i].why != "" {
-			return Inconclusive, figures[i].why
+			return summary.Inconclusive, figures[i].why
 		}
 	}
 	for i := 1; i < len(figures); i++ {
 		a, b := &figures[i-1], &figures[i]
 		e := r.Between(a.cell, b.cell)
 		switch {
-		case e.Basis == Untested:
-			return Inconclusive, fmt.Sprintf("%s and %s were not tested: %s", a.label, b.label, e.gapText(plural(min(a.trials, b.trials), "trial")))
+		case e.Basis == summary.Untested:
+			return summary.Inconclusive, fmt.Sprintf("%s and %s were not tested: %s", a.label, b.label, gapText(&e, plural(min(a.trials, b.trials), "trial")))
 		case e.Sign == 0 && math.IsInf(a.high, 1):
-			return Inconclusive, fmt.Sprintf("%s and %s cannot be distinguished: the figure of %s is a lower bound", a.label, b.label, a.label)
+			return summary.Inconclusive, fmt.Sprintf("%s and %s cannot be distinguished: the figure of %s is a lower bound", a.label, b.label, a.label)
 		case e.Sign == 0:
-			return Inconclusive, fmt.Sprintf("%s and %s do not differ significantly (p %.2g, corrected over all pairs)", a.label, b.label, e.PFamily)
+			return summary.Inconclusive, fmt.Sprintf("%s and %s do not differ significantly (p %.2g, corrected over all pairs)", a.label, b.label, e.PFamily)
 		}
 		highest = max(highest, e.PFamily)
 	}
-	return Reproduced, fmt.Sprintf("each lies below the next one (p at most %.2g, corrected over all pairs)", highest)
+	return summary.Reproduced, fmt.Sprintf("each lies below the next one (p at most %.2g, corrected over all pairs)", highest)
 }

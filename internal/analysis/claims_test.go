@@ -9,23 +9,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 )
 
 // claimCell is a cell with one p99 per trial.
-func claimCell(cell int, label string, p99 ...float64) CellSummary {
-	c := CellSummary{Cell: cell, Label: label, Trials: len(p99)}
+func claimCell(cell int, label string, p99 ...float64) summary.Cell {
+	c := summary.Cell{Cell: cell, Label: label, Trials: len(p99)}
 	for i, v := range p99 {
-		c.PerTrial = append(c.PerTrial, TrialFigures{Trial: 2*i + cell + 1, P99: ptr(v), RateRPS: ptr(v), Throttled: ptr(v / 1000), MemoryPeak: ptr(v)})
+		c.PerTrial = append(c.PerTrial, summary.TrialFigures{Trial: 2*i + cell + 1, P99: ptr(v), RateRPS: ptr(v), Throttled: ptr(v / 1000), MemoryPeak: ptr(v)})
 	}
 	return c
 }
 
 // breakCell is a cell whose breaking point was searched six times; high 0: a lower
 // bound.
-func breakCell(cell int, label string, low, at, high float64) CellSummary {
-	c := CellSummary{Cell: cell, Label: label, Trials: 1, Load: LoadSummary{Find: true}, Breaking: &BreakingPoint{RateRPS: &at, Low: &low, High: &high, Searches: 6}}
+func breakCell(cell int, label string, low, at, high float64) summary.Cell {
+	c := summary.Cell{Cell: cell, Label: label, Trials: 1, Load: summary.Load{Find: true}, Breaking: &summary.BreakingPoint{RateRPS: &at, Low: &low, High: &high, Searches: 6}}
 	if high == 0 {
 		c.Breaking.High, c.Breaking.AtLeast = nil, true
 	}
@@ -33,22 +34,22 @@ func breakCell(cell int, label string, low, at, high float64) CellSummary {
 }
 
 // bySearches sets how many searches, or ramps, a breaking point rests on.
-func bySearches(c CellSummary, n int) CellSummary {
+func bySearches(c summary.Cell, n int) summary.Cell {
 	b := *c.Breaking
 	b.Searches = n
 	c.Trials, c.Breaking, c.PerTrial = n, &b, nil
 	for i := range n {
 		switch {
 		case c.Load.Stages || b.AtLeast:
-			c.PerTrial = append(c.PerTrial, TrialFigures{BreakingFrom: b.Low, BreakingTo: b.High})
+			c.PerTrial = append(c.PerTrial, summary.TrialFigures{BreakingFrom: b.Low, BreakingTo: b.High})
 		default: // evenly between the ends
-			c.PerTrial = append(c.PerTrial, TrialFigures{Breaking: ptr(*b.Low + (*b.High-*b.Low)*float64(i)/float64(max(1, n-1)))})
+			c.PerTrial = append(c.PerTrial, summary.TrialFigures{Breaking: ptr(*b.Low + (*b.High-*b.Low)*float64(i)/float64(max(1, n-1)))})
 		}
 	}
 	return c
 }
 
-func kept(c CellSummary) CellSummary {
+func kept(c summary.Cell) summary.Cell {
 	c.Kept = true
 	return c
 }
@@ -58,19 +59,19 @@ func selector(cell int) *experiment.Selector {
 }
 
 // flagged adds a flag to a cell.
-func flagged(c CellSummary, flag Flag) CellSummary {
+func flagged(c summary.Cell, flag summary.Flag) summary.Cell {
 	c.Flags = append(c.Flags, flag)
 	return c
 }
 
 // failing sets the percentage of good answers in one trial of a cell.
-func failing(c CellSummary, availability float64) CellSummary {
+func failing(c summary.Cell, availability float64) summary.Cell {
 	c.PerTrial = slices.Clone(c.PerTrial)
 	c.PerTrial[0].Availability = &availability
 	return c
 }
 
-func limited(c CellSummary) CellSummary {
+func limited(c summary.Cell) summary.Cell {
 	c.Generator.Limited = true
 	return c
 }
@@ -96,94 +97,94 @@ func TestClaimsAreJudgedByWholeIntervals(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		claim   experiment.Claim
-		cells   []CellSummary
-		verdict Verdict
+		cells   []summary.Cell
+		verdict summary.Verdict
 		reason  string
 		low     float64 // -1: none
 		value   float64
 		high    float64
 	}{
-		{"six trials above", above(97), []CellSummary{fast}, Reproduced, "the 95% interval lies above 97 ms", 98, 100, 102},
-		{"six trials below", above(102), []CellSummary{fast}, NotReproduced, "the 95% interval lies below 102 ms", 98, 100, 102},
-		{"six trials on both sides", above(100), []CellSummary{fast}, Inconclusive, "the 95% interval contains 100 ms", 98, 100, 102},
-		{"the bound is not above itself", above(98), []CellSummary{fast}, Inconclusive, "the 95% interval contains 98 ms", 98, 100, 102},
-		{"below", below(103), []CellSummary{fast}, Reproduced, "the 95% interval lies below 103 ms", 98, 100, 102},
-		{"not below", below(98), []CellSummary{fast}, NotReproduced, "the 95% interval lies above 98 ms", 98, 100, 102},
-		{"a share is worded in percent", of(below(0.103), "throttled"), []CellSummary{fast}, Reproduced, "the 95% interval lies below 10.3%", 0.098, 0.1, 0.102},
-		{"three trials have a range", above(97), []CellSummary{claimCell(0, "fast", 98, 100, 102)}, Reproduced,
+		{"six trials above", above(97), []summary.Cell{fast}, summary.Reproduced, "the 95% interval lies above 97 ms", 98, 100, 102},
+		{"six trials below", above(102), []summary.Cell{fast}, summary.NotReproduced, "the 95% interval lies below 102 ms", 98, 100, 102},
+		{"six trials on both sides", above(100), []summary.Cell{fast}, summary.Inconclusive, "the 95% interval contains 100 ms", 98, 100, 102},
+		{"the bound is not above itself", above(98), []summary.Cell{fast}, summary.Inconclusive, "the 95% interval contains 98 ms", 98, 100, 102},
+		{"below", below(103), []summary.Cell{fast}, summary.Reproduced, "the 95% interval lies below 103 ms", 98, 100, 102},
+		{"not below", below(98), []summary.Cell{fast}, summary.NotReproduced, "the 95% interval lies above 98 ms", 98, 100, 102},
+		{"a share is worded in percent", of(below(0.103), "throttled"), []summary.Cell{fast}, summary.Reproduced, "the 95% interval lies below 10.3%", 0.098, 0.1, 0.102},
+		{"three trials have a range", above(97), []summary.Cell{claimCell(0, "fast", 98, 100, 102)}, summary.Reproduced,
 			"the range of 3 trials, too few for a 95% interval, lies above 97 ms", 98, 100, 102},
-		{"one trial is not enough", above(1), []CellSummary{claimCell(0, "fast", 100)}, Inconclusive,
+		{"one trial is not enough", above(1), []summary.Cell{claimCell(0, "fast", 100)}, summary.Inconclusive,
 			"one trial of fast gives no interval; repeat it, ideally six times", -1, 100, -1},
-		{"no trial", above(1), []CellSummary{claimCell(0, "fast")}, Inconclusive, "nothing was measured for fast: node is not installed", -1, -1, -1},
-		{"not measured", of(above(1), "insert_p99"), []CellSummary{fast}, Inconclusive, "not measured for fast: p99 of waiting for the dependency", -1, -1, -1},
+		{"no trial", above(1), []summary.Cell{claimCell(0, "fast")}, summary.Inconclusive, "nothing was measured for fast: node is not installed", -1, -1, -1},
+		{"not measured", of(above(1), "insert_p99"), []summary.Cell{fast}, summary.Inconclusive, "not measured for fast: p99 of waiting for the dependency", -1, -1, -1},
 		{"a cell that --set left out", experiment.Claim{Metric: "p99", Of: &experiment.Selector{Service: "bun", Cell: experiment.NoCell}, Above: ptr(1.0)},
-			[]CellSummary{fast}, Inconclusive, "this run has no cell bun", -1, -1, -1},
-		{"a small host", on(above(97), 6), []CellSummary{fast}, Inconclusive, "it needs a host with 6 CPUs, and this one has 2", 98, 100, 102},
-		{"a host just large enough", on(above(97), 2), []CellSummary{fast}, Reproduced, "the 95% interval lies above 97 ms", 98, 100, 102},
-		{"a busy neighbour", above(97), []CellSummary{flagged(fast, "busy_neighbour")}, Inconclusive,
+			[]summary.Cell{fast}, summary.Inconclusive, "this run has no cell bun", -1, -1, -1},
+		{"a small host", on(above(97), 6), []summary.Cell{fast}, summary.Inconclusive, "it needs a host with 6 CPUs, and this one has 2", 98, 100, 102},
+		{"a host just large enough", on(above(97), 2), []summary.Cell{fast}, summary.Reproduced, "the 95% interval lies above 97 ms", 98, 100, 102},
+		{"a busy neighbour", above(97), []summary.Cell{flagged(fast, "busy_neighbour")}, summary.Inconclusive,
 			"other processes took CPU while fast was measured", 98, 100, 102},
-		{"which hardly touches memory", of(above(97), "memory_peak"), []CellSummary{flagged(fast, "busy_neighbour")}, Reproduced,
+		{"which hardly touches memory", of(above(97), "memory_peak"), []summary.Cell{flagged(fast, "busy_neighbour")}, summary.Reproduced,
 			"the 95% interval lies above 0.00009251 MiB", 98, 100, 102},
-		{"stolen CPU is said", above(97), []CellSummary{flagged(fast, "cpu_stolen")}, Reproduced,
+		{"stolen CPU is said", above(97), []summary.Cell{flagged(fast, "cpu_stolen")}, summary.Reproduced,
 			"the 95% interval lies above 97 ms; the hypervisor took some CPU during the trials of fast", 98, 100, 102},
-		{"much of it", above(97), []CellSummary{flagged(flagged(fast, "cpu_stolen"), "busy_hypervisor")}, Inconclusive,
+		{"much of it", above(97), []summary.Cell{flagged(flagged(fast, "cpu_stolen"), "busy_hypervisor")}, summary.Inconclusive,
 			"the hypervisor took CPU while fast was measured", 98, 100, 102},
-		{"both", above(97), []CellSummary{flagged(flagged(fast, "busy_neighbour"), "busy_hypervisor")}, Inconclusive,
+		{"both", above(97), []summary.Cell{flagged(flagged(fast, "busy_neighbour"), "busy_hypervisor")}, summary.Inconclusive,
 			"other processes and the hypervisor took CPU while fast was measured", 98, 100, 102},
-		{"an agent that waited", above(97), []CellSummary{flagged(fast, "agent_waited")}, Inconclusive,
+		{"an agent that waited", above(97), []summary.Cell{flagged(fast, "agent_waited")}, summary.Inconclusive,
 			"the agent waited for a CPU while fast was measured, so part of the latency is the agent's", 98, 100, 102},
-		{"a rate that the generator limited may be higher", of(above(99), "rate"), []CellSummary{limited(fast)}, Inconclusive,
+		{"a rate that the generator limited may be higher", of(above(99), "rate"), []summary.Cell{limited(fast)}, summary.Inconclusive,
 			"the figure is a lower bound only, and that bound lies below 99 requests/s", 98, 100, -1},
-		{"and is above what it is above", of(above(97), "rate"), []CellSummary{limited(fast)}, Reproduced,
+		{"and is above what it is above", of(above(97), "rate"), []summary.Cell{limited(fast)}, summary.Reproduced,
 			"the 95% interval lies above 97 requests/s", 98, 100, -1},
-		{"a latency that the generator limited", above(97), []CellSummary{limited(fast)}, Inconclusive,
+		{"a latency that the generator limited", above(97), []summary.Cell{limited(fast)}, summary.Inconclusive,
 			"the generator was the limit of fast, not the service", 98, 100, 102},
-		{"memory under a load that the generator limited may be more", of(above(99), "memory_peak"), []CellSummary{limited(fast)}, Inconclusive,
+		{"memory under a load that the generator limited may be more", of(above(99), "memory_peak"), []summary.Cell{limited(fast)}, summary.Inconclusive,
 			"the figure is a lower bound only, and that bound lies below 0.00009441 MiB", 98, 100, -1},
-		{"a latency of few answered requests has no upper end", below(103), []CellSummary{failing(fast, 98.9)}, Inconclusive,
+		{"a latency of few answered requests has no upper end", below(103), []summary.Cell{failing(fast, 98.9)}, summary.Inconclusive,
 			"the figure is a lower bound only, and that bound lies below 103 ms; only a lower bound is known for fast: too many of its requests failed, and a failed request counts as infinitely late", 98, 100, -1},
-		{"and is above what it is above", above(97), []CellSummary{failing(fast, 50)}, Reproduced,
+		{"and is above what it is above", above(97), []summary.Cell{failing(fast, 50)}, summary.Reproduced,
 			"the 95% interval lies above 97 ms; only a lower bound is known for fast: too many of its requests failed, and a failed request counts as infinitely late", 98, 100, -1},
-		{"as many failed as a p99 allows", below(103), []CellSummary{failing(fast, 99)}, Reproduced, "the 95% interval lies below 103 ms", 98, 100, 102},
-		{"a rate of few answered requests", of(below(103), "rate"), []CellSummary{failing(fast, 50)}, Reproduced, "the 95% interval lies below 103 requests/s", 98, 100, 102},
-		{"a ratio", over(3.8), []CellSummary{claimCell(0, "slow", six400...), claimCell(1, "fast", six100...)}, Reproduced,
+		{"as many failed as a p99 allows", below(103), []summary.Cell{failing(fast, 99)}, summary.Reproduced, "the 95% interval lies below 103 ms", 98, 100, 102},
+		{"a rate of few answered requests", of(below(103), "rate"), []summary.Cell{failing(fast, 50)}, summary.Reproduced, "the 95% interval lies below 103 requests/s", 98, 100, 102},
+		{"a ratio", over(3.8), []summary.Cell{claimCell(0, "slow", six400...), claimCell(1, "fast", six100...)}, summary.Reproduced,
 			"the 95% interval lies above 3.8", 390.0 / 102, 4, 410.0 / 98},
-		{"a ratio with a range on one side", over(3.8), []CellSummary{claimCell(0, "slow", six400...), claimCell(1, "fast", 98, 100, 100, 102)}, Reproduced,
+		{"a ratio with a range on one side", over(3.8), []summary.Cell{claimCell(0, "slow", six400...), claimCell(1, "fast", 98, 100, 100, 102)}, summary.Reproduced,
 			"the range of 4 trials, too few for a 95% interval, lies above 3.8", 390.0 / 102, 4, 410.0 / 98},
-		{"a ratio to two trials", over(3.8), []CellSummary{claimCell(0, "slow", six400...), claimCell(1, "fast", 98, 102)}, Inconclusive,
+		{"a ratio to two trials", over(3.8), []summary.Cell{claimCell(0, "slow", six400...), claimCell(1, "fast", 98, 102)}, summary.Inconclusive,
 			"2 trials of fast: too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)", 390.0 / 102, 4, 410.0 / 98},
-		{"a ratio the other way", over(1), []CellSummary{fast, slow}, NotReproduced, "the 95% interval lies below 1", 98.0 / 410, 0.25, 102.0 / 390},
-		{"a ratio to one trial", over(1), []CellSummary{fast, claimCell(1, "slow", 400)}, Inconclusive,
+		{"a ratio the other way", over(1), []summary.Cell{fast, slow}, summary.NotReproduced, "the 95% interval lies below 1", 98.0 / 410, 0.25, 102.0 / 390},
+		{"a ratio to one trial", over(1), []summary.Cell{fast, claimCell(1, "slow", 400)}, summary.Inconclusive,
 			"one trial of slow gives no interval; repeat it, ideally six times", -1, 0.25, -1},
-		{"a ratio to nothing", over(1), []CellSummary{fast, claimCell(1, "none", 0, 0, 0, 0)}, Inconclusive,
+		{"a ratio to nothing", over(1), []summary.Cell{fast, claimCell(1, "none", 0, 0, 0, 0)}, summary.Inconclusive,
 			"none is 0, and a ratio to 0 is not defined", -1, -1, -1},
-		{"a ratio to what may be nothing", over(4), []CellSummary{fast, claimCell(1, "few", 0, 0, 0, 10)}, Reproduced,
+		{"a ratio to what may be nothing", over(4), []summary.Cell{fast, claimCell(1, "few", 0, 0, 0, 10)}, summary.Reproduced,
 			"the range of 4 trials, too few for a 95% interval, lies above 4", 9.8, -1, -1},
-		{"nothing of nothing", over(4), []CellSummary{claimCell(0, "zero", 0, 0, 0, 0), claimCell(1, "few", 0, 0, 0, 10)}, NotReproduced,
+		{"nothing of nothing", over(4), []summary.Cell{claimCell(0, "zero", 0, 0, 0, 0), claimCell(1, "few", 0, 0, 0, 10)}, summary.NotReproduced,
 			"the range of 4 trials, too few for a 95% interval, lies below 4", 0, -1, 0},
-		{"six searches", of(above(300), "breaking_point"), []CellSummary{breakCell(0, "go", 310, 330, 350)}, Reproduced,
+		{"six searches", of(above(300), "breaking_point"), []summary.Cell{breakCell(0, "go", 310, 330, 350)}, summary.Reproduced,
 			"the 95% interval lies above 300 requests/s", 310, 330, 350},
-		{"three searches", of(above(300), "breaking_point"), []CellSummary{bySearches(breakCell(0, "go", 310, 330, 350), 3)}, Reproduced,
+		{"three searches", of(above(300), "breaking_point"), []summary.Cell{bySearches(breakCell(0, "go", 310, 330, 350), 3)}, summary.Reproduced,
 			"the range of 3 trials, too few for a 95% interval, lies above 300 requests/s", 310, 330, 350},
-		{"one search, and one cell", of(above(300), "breaking_point"), []CellSummary{bySearches(breakCell(0, "go", 310, 330, 350), 1)}, Reproduced,
+		{"one search, and one cell", of(above(300), "breaking_point"), []summary.Cell{bySearches(breakCell(0, "go", 310, 330, 350), 1)}, summary.Reproduced,
 			"the 95% interval of one search lies above 300 requests/s; from one search; the spread between runs is unknown", 310, 330, 350},
-		{"a ratio of one search each", of(over(1.1), "breaking_point"), []CellSummary{bySearches(breakCell(0, "go", 298, 304, 310), 1), bySearches(breakCell(1, "bun", 200, 210, 220), 1)}, Inconclusive,
+		{"a ratio of one search each", of(over(1.1), "breaking_point"), []summary.Cell{bySearches(breakCell(0, "go", 298, 304, 310), 1), bySearches(breakCell(1, "bun", 200, 210, 220), 1)}, summary.Inconclusive,
 			"1 search of go: too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)", -1, 304.0 / 210, -1},
-		{"a ratio of three searches to six", of(over(1.1), "breaking_point"), []CellSummary{breakCell(0, "go", 298, 304, 310), bySearches(breakCell(1, "bun", 200, 210, 220), 3)}, Inconclusive,
+		{"a ratio of three searches to six", of(over(1.1), "breaking_point"), []summary.Cell{breakCell(0, "go", 298, 304, 310), bySearches(breakCell(1, "bun", 200, 210, 220), 3)}, summary.Inconclusive,
 			"3 searches of bun: too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)", -1, 304.0 / 210, -1},
-		{"a ratio of four searches each", of(over(1.1), "breaking_point"), []CellSummary{bySearches(breakCell(0, "go", 298, 304, 310), 4), bySearches(breakCell(1, "bun", 200, 210, 220), 4)}, Reproduced,
+		{"a ratio of four searches each", of(over(1.1), "breaking_point"), []summary.Cell{bySearches(breakCell(0, "go", 298, 304, 310), 4), bySearches(breakCell(1, "bun", 200, 210, 220), 4)}, summary.Reproduced,
 			"the range of 4 trials, too few for a 95% interval, lies above 1.1", 298.0 / 220, 304.0 / 210, 310.0 / 200},
-		{"a lower bound above it", of(above(300), "breaking_point"), []CellSummary{breakCell(0, "go", 310, 330, 0)}, Reproduced,
+		{"a lower bound above it", of(above(300), "breaking_point"), []summary.Cell{breakCell(0, "go", 310, 330, 0)}, summary.Reproduced,
 			"the 95% interval lies above 300 requests/s", 310, 330, -1},
-		{"a lower bound below it", of(above(400), "breaking_point"), []CellSummary{breakCell(0, "go", 310, 330, 0)}, Inconclusive,
+		{"a lower bound below it", of(above(400), "breaking_point"), []summary.Cell{breakCell(0, "go", 310, 330, 0)}, summary.Inconclusive,
 			"the figure is a lower bound only, and that bound lies below 400 requests/s", 310, 330, -1},
-		{"a ratio to a lower bound", of(over(2), "breaking_point"), []CellSummary{breakCell(0, "go", 310, 330, 350), breakCell(1, "bun", 100, 110, 0)}, Inconclusive,
+		{"a ratio to a lower bound", of(over(2), "breaking_point"), []summary.Cell{breakCell(0, "go", 310, 330, 350), breakCell(1, "bun", 100, 110, 0)}, summary.Inconclusive,
 			"the 95% interval contains 2", 0, 3, 3.5},
-		{"no search", of(above(1), "breaking_point"), []CellSummary{fast}, Inconclusive, "the breaking point of fast was not searched for", -1, -1, -1},
+		{"no search", of(above(1), "breaking_point"), []summary.Cell{fast}, summary.Inconclusive, "the breaking point of fast was not searched for", -1, -1, -1},
 		{"a search that found none", of(above(1), "breaking_point"),
-			[]CellSummary{{Label: "go", Trials: 1, Breaking: &BreakingPoint{Reason: "the service died"}}}, Inconclusive,
+			[]summary.Cell{{Label: "go", Trials: 1, Breaking: &summary.BreakingPoint{Reason: "the service died"}}}, summary.Inconclusive,
 			"no breaking point of go was found: the service died", -1, -1, -1},
-		{"growth of a restarted service", of(above(1), "memory_growth"), []CellSummary{fast}, Inconclusive,
+		{"growth of a restarted service", of(above(1), "memory_growth"), []summary.Cell{fast}, summary.Inconclusive,
 			"fast was restarted for each trial, so nothing can grow from one trial to the next (measure.kept)", -1, -1, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -212,7 +213,7 @@ func show(v *float64) any {
 }
 
 func TestAnOrderIsJudgedByWholeIntervals(t *testing.T) {
-	cells := func(all ...CellSummary) []CellSummary {
+	cells := func(all ...summary.Cell) []summary.Cell {
 		for i := range all {
 			all[i].Cell = i
 		}
@@ -222,32 +223,32 @@ func TestAnOrderIsJudgedByWholeIntervals(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		metric  string
-		cells   []CellSummary
-		verdict Verdict
+		cells   []summary.Cell
+		verdict summary.Verdict
 		reason  string
 	}{
-		{"one after the other, from one search each", "breaking_point", cells(bySearches(node, 1), bySearches(goes, 1), bySearches(bun, 1)), Inconclusive,
+		{"one after the other, from one search each", "breaking_point", cells(bySearches(node, 1), bySearches(goes, 1), bySearches(bun, 1)), summary.Inconclusive,
 			"1 search of node: too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)"},
-		{"the other way round, from one search of one of them", "breaking_point", cells(bun, bySearches(goes, 1)), Inconclusive,
+		{"the other way round, from one search of one of them", "breaking_point", cells(bun, bySearches(goes, 1)), summary.Inconclusive,
 			"1 search of go: too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)"},
-		{"one after the other, from four searches each", "breaking_point", cells(bySearches(node, 4), bySearches(goes, 4)), Reproduced,
+		{"one after the other, from four searches each", "breaking_point", cells(bySearches(node, 4), bySearches(goes, 4)), summary.Reproduced,
 			"each lies below the next one (p at most 0.029, corrected over all pairs)"},
-		{"one after the other", "breaking_point", cells(node, goes, bun), Reproduced, "each lies below the next one (p at most 0.0022, corrected over all pairs)"},
-		{"two of them overlap", "breaking_point", cells(node, goes, breakCell(0, "bun", 122, 130, 150)), Inconclusive, "go and bun do not differ significantly (p 0.39, corrected over all pairs)"},
-		{"two the other way round", "breaking_point", cells(node, bun, goes), NotReproduced, "bun lies above go (p 0.0022, corrected over all pairs)"},
-		{"the first above the last", "breaking_point", cells(bun, breakCell(0, "wide", 100, 155, 200), node), NotReproduced, "bun lies above node (p 0.0048, corrected over all pairs)"},
-		{"a lower bound at the end", "breaking_point", cells(node, breakCell(0, "go", 120, 130, 0)), Reproduced, "each lies below the next one (p at most 0.0022, corrected over all pairs)"},
-		{"a lower bound before the end", "breaking_point", cells(breakCell(0, "node", 90, 100, 0), goes), Inconclusive,
+		{"one after the other", "breaking_point", cells(node, goes, bun), summary.Reproduced, "each lies below the next one (p at most 0.0022, corrected over all pairs)"},
+		{"two of them overlap", "breaking_point", cells(node, goes, breakCell(0, "bun", 122, 130, 150)), summary.Inconclusive, "go and bun do not differ significantly (p 0.39, corrected over all pairs)"},
+		{"two the other way round", "breaking_point", cells(node, bun, goes), summary.NotReproduced, "bun lies above go (p 0.0022, corrected over all pairs)"},
+		{"the first above the last", "breaking_point", cells(bun, breakCell(0, "wide", 100, 155, 200), node), summary.NotReproduced, "bun lies above node (p 0.0048, corrected over all pairs)"},
+		{"a lower bound at the end", "breaking_point", cells(node, breakCell(0, "go", 120, 130, 0)), summary.Reproduced, "each lies below the next one (p at most 0.0022, corrected over all pairs)"},
+		{"a lower bound before the end", "breaking_point", cells(breakCell(0, "node", 90, 100, 0), goes), summary.Inconclusive,
 			"node and go cannot be distinguished: the figure of node is a lower bound"},
-		{"one that is not there", "breaking_point", cells(node, CellSummary{Label: "go"}, bun), Inconclusive, "nothing was measured for go"},
-		{"one that is not there, and two the other way round", "breaking_point", cells(goes, CellSummary{Label: "bun"}, node), NotReproduced, "go lies above node (p 0.0022, corrected over all pairs)"},
-		{"ranges of few trials", "p99", cells(claimCell(0, "a", 1, 2), claimCell(0, "b", 3, 4, 5)), Inconclusive,
+		{"one that is not there", "breaking_point", cells(node, summary.Cell{Label: "go"}, bun), summary.Inconclusive, "nothing was measured for go"},
+		{"one that is not there, and two the other way round", "breaking_point", cells(goes, summary.Cell{Label: "bun"}, node), summary.NotReproduced, "go lies above node (p 0.0022, corrected over all pairs)"},
+		{"ranges of few trials", "p99", cells(claimCell(0, "a", 1, 2), claimCell(0, "b", 3, 4, 5)), summary.Inconclusive,
 			"2 trials of a: too few to show how starts differ; a comparison needs at least 4 per cell (measure.repeats)"},
-		{"four trials", "p99", cells(claimCell(0, "a", 1, 2, 1, 2), claimCell(0, "b", 3, 4, 5, 6)), Reproduced,
+		{"four trials", "p99", cells(claimCell(0, "a", 1, 2, 1, 2), claimCell(0, "b", 3, 4, 5, 6)), summary.Reproduced,
 			"each lies below the next one (p at most 0.029, corrected over all pairs)"},
-		{"trials of one process", "p99", cells(kept(claimCell(0, "a", 1, 2, 1, 2)), claimCell(0, "b", 3, 4, 5, 6)), Inconclusive,
+		{"trials of one process", "p99", cells(kept(claimCell(0, "a", 1, 2, 1, 2)), claimCell(0, "b", 3, 4, 5, 6)), summary.Inconclusive,
 			"a was not restarted between its trials (restart: false), so they show one start only, and starts differ"},
-		{"a search beside a neighbour says so", "breaking_point", cells(flagged(node, "search_disturbed"), goes), Reproduced,
+		{"a search beside a neighbour says so", "breaking_point", cells(flagged(node, "search_disturbed"), goes), summary.Reproduced,
 			"each lies below the next one (p at most 0.0022, corrected over all pairs); other processes or the hypervisor took CPU during the search for the breaking point of node"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -271,20 +272,20 @@ func TestGrowthIsMeasuredFromRunToRun(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		peaks   []float64
-		verdict Verdict
+		verdict summary.Verdict
 		reason  string
 		ends    [2]float64
 	}{
-		{"three runs that grow", []float64{0.5, 0.9, 1.4}, Reproduced, "the range of its 2 steps lies above 1.5", [2]float64{math.Pow(1.4/0.9, 2), 1.8 * 1.8}},
-		{"three runs that do not", []float64{1, 1.01, 1}, NotReproduced, "the range of its 2 steps lies below 1.5", [2]float64{math.Pow(1/1.01, 2), 1.01 * 1.01}},
-		{"one step among two", []float64{1, 1, 2}, Inconclusive, "the range of its 2 steps contains 1.5", [2]float64{1, 4}},
-		{"two runs", []float64{1, 2}, Inconclusive, "two trials of go show one step of growth, and no interval; repeat it", [2]float64{}},
-		{"one run", []float64{1}, Inconclusive, "one trial of go shows no growth; repeat it", [2]float64{}},
+		{"three runs that grow", []float64{0.5, 0.9, 1.4}, summary.Reproduced, "the range of its 2 steps lies above 1.5", [2]float64{math.Pow(1.4/0.9, 2), 1.8 * 1.8}},
+		{"three runs that do not", []float64{1, 1.01, 1}, summary.NotReproduced, "the range of its 2 steps lies below 1.5", [2]float64{math.Pow(1/1.01, 2), 1.01 * 1.01}},
+		{"one step among two", []float64{1, 1, 2}, summary.Inconclusive, "the range of its 2 steps contains 1.5", [2]float64{1, 4}},
+		{"two runs", []float64{1, 2}, summary.Inconclusive, "two trials of go show one step of growth, and no interval; repeat it", [2]float64{}},
+		{"one run", []float64{1}, summary.Inconclusive, "one trial of go shows no growth; repeat it", [2]float64{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cell := claimCell(0, "go", c.peaks...)
 			slices.Reverse(cell.PerTrial) // the order of the trials counts, not that of the list
-			j := judge{exp: &experiment.Experiment{Measure: experiment.Measure{Kept: true}}, cells: []CellSummary{cell}}
+			j := judge{exp: &experiment.Experiment{Measure: experiment.Measure{Kept: true}}, cells: []summary.Cell{cell}}
 			got := j.claim(&experiment.Claim{Metric: "memory_growth", Of: selector(0), Above: ptr(1.5)})
 			if got.Verdict != c.verdict || got.Reason != c.reason {
 				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Reason, c.verdict, c.reason)
@@ -333,8 +334,8 @@ func TestAFalseClaimIsSeldomCalledReproduced(t *testing.T) {
 			}
 			reproduced := 0
 			for range runs {
-				j := judge{exp: &experiment.Experiment{}, cells: []CellSummary{claimCell(0, "a", draw(c.trials, 100*c.truth)...), claimCell(1, "b", draw(c.trials, 100)...)}}
-				if j.claim(&claim).Verdict == Reproduced {
+				j := judge{exp: &experiment.Experiment{}, cells: []summary.Cell{claimCell(0, "a", draw(c.trials, 100*c.truth)...), claimCell(1, "b", draw(c.trials, 100)...)}}
+				if j.claim(&claim).Verdict == summary.Reproduced {
 					reproduced++
 				}
 			}
@@ -362,8 +363,8 @@ func TestClaimsComeWithTheSummary(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	e.Claims = []experiment.Claim{{Says: "it is quick", Published: "10 ms", Metric: "p99", Of: selector(0), Below: ptr(5.0), CPUs: 4}}
 	b := New(e, []Attempt{{Trial: 1, State: Failed, Why: "start service \"go\": no such file"}})
-	got := b.Summarize(SummaryExperiment{}, record.Host{}).Claims
-	if len(got) != 1 || got[0].Says != "it is quick" || got[0].Verdict != Inconclusive || !strings.Contains(got[0].Reason, "no such file") {
+	got := b.Summarize(summary.Experiment{}, record.Host{}).Claims
+	if len(got) != 1 || got[0].Says != "it is quick" || got[0].Verdict != summary.Inconclusive || !strings.Contains(got[0].Reason, "no such file") {
 		t.Errorf("%+v", got)
 	}
 }

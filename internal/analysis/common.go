@@ -3,6 +3,8 @@ package analysis
 import (
 	"math"
 	"strconv"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // CommonLoad returns the load at which the cells of searches are measured again, so
@@ -10,7 +12,7 @@ import (
 // A lower bound decides only if no breaking point is known, because the service may hold
 // much more. Users are whole. It returns the cells without a breaking point, beside
 // which no load is common to all; those of services that are not available do not count.
-func (s *Summary) CommonLoad(share float64) (load float64, without []int) {
+func CommonLoad(s *summary.Summary, share float64) (load float64, without []int) {
 	lowest, bound := math.Inf(1), math.Inf(1)
 	users := false
 	for i := range s.Cells {

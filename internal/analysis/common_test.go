@@ -3,11 +3,13 @@ package analysis
 import (
 	"slices"
 	"testing"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 func TestTheCommonLoadIsBelowEveryBreakingPoint(t *testing.T) {
-	cell := func(kind string, load float64, atLeast bool, flags ...Flag) CellSummary {
-		c := CellSummary{Load: LoadSummary{Kind: kind}, Breaking: &BreakingPoint{AtLeast: atLeast}, Flags: flags}
+	cell := func(kind string, load float64, atLeast bool, flags ...summary.Flag) summary.Cell {
+		c := summary.Cell{Load: summary.Load{Kind: kind}, Breaking: &summary.BreakingPoint{AtLeast: atLeast}, Flags: flags}
 		switch {
 		case load == 0:
 		case kind == "closed":
@@ -19,23 +21,23 @@ func TestTheCommonLoadIsBelowEveryBreakingPoint(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		cells   []CellSummary
+		cells   []summary.Cell
 		want    float64
 		without []int
 	}{
-		{"the lowest", []CellSummary{cell("open", 400, false), cell("open", 300, false), cell("open", 900, false)}, 210, nil},
-		{"three digits", []CellSummary{cell("open", 40123, false)}, 28100, nil},
-		{"a lower bound beside a breaking point", []CellSummary{cell("open", 400, false), cell("open", 300, true)}, 280, nil},
-		{"lower bounds only", []CellSummary{cell("open", 400, true), cell("open", 300, true)}, 210, nil},
-		{"users are whole", []CellSummary{cell("closed", 7, false)}, 4, nil},
-		{"one user at least", []CellSummary{cell("closed", 1, false)}, 1, nil},
-		{"one has none", []CellSummary{cell("open", 400, false), cell("open", 0, false)}, 0, []int{1}},
-		{"one is not available", []CellSummary{cell("open", 400, false), cell("open", 0, false, FlagSkipped)}, 280, nil},
+		{"the lowest", []summary.Cell{cell("open", 400, false), cell("open", 300, false), cell("open", 900, false)}, 210, nil},
+		{"three digits", []summary.Cell{cell("open", 40123, false)}, 28100, nil},
+		{"a lower bound beside a breaking point", []summary.Cell{cell("open", 400, false), cell("open", 300, true)}, 280, nil},
+		{"lower bounds only", []summary.Cell{cell("open", 400, true), cell("open", 300, true)}, 210, nil},
+		{"users are whole", []summary.Cell{cell("closed", 7, false)}, 4, nil},
+		{"one user at least", []summary.Cell{cell("closed", 1, false)}, 1, nil},
+		{"one has none", []summary.Cell{cell("open", 400, false), cell("open", 0, false)}, 0, []int{1}},
+		{"one is not available", []summary.Cell{cell("open", 400, false), cell("open", 0, false, summary.FlagSkipped)}, 280, nil},
 		{"none", nil, 0, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := Summary{Cells: c.cells}
-			if got, without := s.CommonLoad(0.7); got != c.want || !slices.Equal(without, c.without) {
+			s := summary.Summary{Cells: c.cells}
+			if got, without := CommonLoad(&s, 0.7); got != c.want || !slices.Equal(without, c.without) {
 				t.Errorf("%v without %v, want %v without %v", got, without, c.want, c.without)
 			}
 		})

@@ -1,49 +1,24 @@
 package analysis
 
-import "github.com/millicore/millicore/internal/analysis/stats"
-
-// Comparison compares one figure of a cell with a baseline, by the tests of Ranking: the
-// objective's quantile (p99 without one), the breaking point of a search, or each
-// figure of a benchmark. The baseline is the first cell that has enough trials of it.
-// Shift is the Hodges-Lehmann estimate.
-type Comparison struct {
-	Cell        int     `json:"cell"`
-	Baseline    int     `json:"baseline"`
-	Metric      string  `json:"metric"` // a field path of the cell
-	Base        float64 `json:"base"`   // the baseline's median over trials
-	Value       float64 `json:"value"`  // the cell's
-	Shift       float64 `json:"shift"`  // in the metric's unit
-	Low         float64 `json:"low"`    // of the shift's 95% interval
-	High        float64 `json:"high"`
-	P           float64 `json:"p"`           // two-sided, exact where there are no ties
-	PHolm       float64 `json:"p_holm"`      // after Holm's correction over the comparisons with this baseline
-	PFamily     float64 `json:"p_family"`    // corrected over all pairs of cells: see Ranking
-	Significant bool    `json:"significant"` // PFamily < 0.05
-	Trials      [2]int  `json:"trials"`      // of the baseline, of the cell
-}
+import (
+	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
+)
 
 // Tests compares one figure of each cell with that of the first cell that has
 // enough trials, and returns the evidence for each pair. A pair whose shift or interval
 // is not a number has evidence only, and is in Unbounded.
-func (s *Summary) Tests(path string) (all []Comparison, ranking []Evidence) {
-	all, s.Unbounded, ranking = s.tests(path)
+func Tests(s *summary.Summary, path string) (all []summary.Comparison, ranking []summary.Evidence) {
+	all, s.Unbounded, ranking = tests(s, path)
 	return all, ranking
 }
 
-// Unbounded is a comparison of which a figure is infinite, because so many requests of a
-// trial failed, or not known, because it is a bound. Base, Value and Shift are the lower
-// ends of what is known, these the upper ends.
-type Unbounded struct {
-	Comparison
-	BaseTo, ValueTo, ShiftTo float64
-}
-
-func (s *Summary) tests(path string) (all []Comparison, unbounded []Unbounded, ranking []Evidence) {
-	r := s.Rank(path)
+func tests(s *summary.Summary, path string) (all []summary.Comparison, unbounded []summary.Unbounded, ranking []summary.Evidence) {
+	r := Rank(s, path)
 	base := -1
 	for i, x := range r.cells {
 		for j := range i {
-			if e := r.Between(x, r.cells[j]); e.Gap != NoFigure {
+			if e := r.Between(x, r.cells[j]); e.Gap != summary.NoFigure {
 				ranking = append(ranking, e)
 			}
 		}
@@ -72,16 +47,16 @@ func (s *Summary) tests(path string) (all []Comparison, unbounded []Unbounded, r
 
 // comparison compares two cells; bounded: all figures are numbers. Without a metric they
 // were not tested.
-func (r *Ranking) comparison(cell, base int) (c Unbounded, bounded bool) {
+func (r *Ranking) comparison(cell, base int) (c summary.Unbounded, bounded bool) {
 	e := r.Between(r.cells[cell], r.cells[base])
-	if e.Basis == Untested {
+	if e.Basis == summary.Untested {
 		return c, false
 	}
 	shift, interval := stats.CensoredShift(r.samples[base].values, r.samples[cell].values)
 	if interval == nil {
 		return c, false
 	}
-	c.Comparison = Comparison{Cell: e.Cell, Baseline: e.Other, Metric: r.metric, P: e.P, PFamily: e.PFamily, Significant: e.Sign != 0,
+	c.Comparison = summary.Comparison{Cell: e.Cell, Baseline: e.Other, Metric: r.metric, P: e.P, PFamily: e.PFamily, Significant: e.Sign != 0,
 		Trials: [2]int{e.Trials[1], e.Trials[0]}}
 	from, _ := stats.CensoredMedian(r.samples[base].values)
 	to, _ := stats.CensoredMedian(r.samples[cell].values)
@@ -98,5 +73,5 @@ func (b *Builder) compared() string {
 			return BreakingPointMetric
 		}
 	}
-	return LatencyPath(goal{objective: b.exp.Objective}.quantile())
+	return summary.LatencyPath(goal{objective: b.exp.Objective}.quantile())
 }

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // BreakingContenders splits the searched cells into those that have a breaking point,
 // the highest first, and the places of those that have none. names are the cells' in
 // sentences.
-func (s *Summary) BreakingContenders(names []string) (found []Contender, none []int) {
+func BreakingContenders(s *summary.Summary, names []string) (found []Contender, none []int) {
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		switch {
@@ -25,7 +26,7 @@ func (s *Summary) BreakingContenders(names []string) (found []Contender, none []
 	return found, none
 }
 
-func breakingContender(c *CellSummary, name string) Contender {
+func breakingContender(c *summary.Cell, name string) Contender {
 	b := c.Breaking
 	one := Contender{Cell: c, Name: name, Value: *b.Load(), AtLeast: b.AtLeast, Trials: b.Searches}
 	if b.Low != nil {
@@ -40,9 +41,9 @@ func breakingContender(c *CellSummary, name string) Contender {
 	return one
 }
 
-// Ends of a benchmark's median, and what they are: its 95% interval, or the range of
+// BenchmarkEnds of a benchmark's median, and what they are: its 95% interval, or the range of
 // few trials.
-func (b *BenchmarkSummary) Ends() (low, high float64, what Certainty) {
+func BenchmarkEnds(b *summary.Benchmark) (low, high float64, what Certainty) {
 	switch {
 	case len(b.Values) < 2:
 		return 0, 0, NoEnds
@@ -52,12 +53,9 @@ func (b *BenchmarkSummary) Ends() (low, high float64, what Certainty) {
 	return slices.Min(b.Values), slices.Max(b.Values), RangeOfTrials
 }
 
-// HigherIsBetter reports whether a figure is a rate, such as B/s.
-func (b *BenchmarkSummary) HigherIsBetter() bool { return strings.HasSuffix(b.Unit, "/s") }
-
 // BenchmarkContenders are the cells that have a figure of a benchmark, in the order of
 // the plan, and the best first.
-func (s *Summary) BenchmarkContenders(path string, names []string) (inPlan, ranked []Contender) {
+func BenchmarkContenders(s *summary.Summary, path string, names []string) (inPlan, ranked []Contender) {
 	higher := false
 	for i := range s.Cells {
 		for k := range s.Cells[i].Benchmarks {
@@ -66,7 +64,7 @@ func (s *Summary) BenchmarkContenders(path string, names []string) (inPlan, rank
 				continue
 			}
 			one := Contender{Cell: &s.Cells[i], Name: names[i], Value: b.Median, Trials: len(b.Values)}
-			one.Low, one.High, one.Sure = b.Ends()
+			one.Low, one.High, one.Sure = BenchmarkEnds(b)
 			inPlan, higher = append(inPlan, one), b.HigherIsBetter()
 		}
 	}
@@ -77,25 +75,15 @@ func (s *Summary) BenchmarkContenders(path string, names []string) (inPlan, rank
 	return inPlan, ranked
 }
 
-// StepAt is the step of a cell at a target; nil: it did not hold that level.
-func (c *CellSummary) StepAt(target float64) *Step {
-	for i := range c.Steps {
-		if c.Steps[i].Target == target {
-			return &c.Steps[i]
-		}
-	}
-	return nil
-}
-
 // Answers reports whether enough requests of a level were answered for its latency
 // to be ranked.
-func (s *Step) Answers() bool { return s.Availability == nil || *s.Availability >= EnoughAnswers }
+func Answers(s *summary.Step) bool { return s.Availability == nil || *s.Availability >= EnoughAnswers }
 
 // HighestHeld is the highest level at which a cell still answers; nil: none.
-func (c *CellSummary) HighestHeld() *Step {
-	var held *Step
+func HighestHeld(c *summary.Cell) *summary.Step {
+	var held *summary.Step
 	for i := range c.Steps {
-		if s := &c.Steps[i]; s.Answers() && (held == nil || s.Target > held.Target) {
+		if s := &c.Steps[i]; Answers(s) && (held == nil || s.Target > held.Target) {
 			held = s
 		}
 	}
@@ -105,14 +93,14 @@ func (c *CellSummary) HighestHeld() *Step {
 // CommonLevel is the highest level that all of the cells held and at which at least
 // one still answers. common reports whether there is a level that all held, and
 // answered whether one of them was answered.
-func CommonLevel(cells []*CellSummary) (target float64, common, answered bool) {
+func CommonLevel(cells []*summary.Cell) (target float64, common, answered bool) {
 	for i := range cells[0].Steps {
 		level := cells[0].Steps[i].Target
-		if slices.ContainsFunc(cells, func(c *CellSummary) bool { return c.StepAt(level) == nil }) {
+		if slices.ContainsFunc(cells, func(c *summary.Cell) bool { return c.StepAt(level) == nil }) {
 			continue
 		}
 		common = true
-		if slices.ContainsFunc(cells, func(c *CellSummary) bool { return c.StepAt(level).Answers() }) && (!answered || level > target) {
+		if slices.ContainsFunc(cells, func(c *summary.Cell) bool { return Answers(c.StepAt(level)) }) && (!answered || level > target) {
 			target, answered = level, true
 		}
 	}

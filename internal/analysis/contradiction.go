@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
@@ -16,42 +17,42 @@ const (
 )
 
 // withhold replaces what limits the service by the two findings that exclude each other.
-func (b *BreakingPoint) withhold(contradiction string) {
+func withhold(b *summary.BreakingPoint, contradiction string) {
 	b.LimitedBy, b.Evidence, b.Contradiction = "", "", contradiction
 }
 
 // limitsService reports whether it is the service, or its limits, that the breaking
 // point is explained by.
-func (b *BreakingPoint) limitsService() bool {
-	return b.LimitedBy != "" && b.LimitedBy != ByGenerator && !b.AtLeast
+func limitsService(b *summary.BreakingPoint) bool {
+	return b.LimitedBy != "" && b.LimitedBy != summary.ByGenerator && !b.AtLeast
 }
 
-func (b *BreakingPoint) byLimit() bool {
-	return b.LimitedBy == ByCPULimit || b.LimitedBy == ByThrottling
+func byLimit(b *summary.BreakingPoint) bool {
+	return b.LimitedBy == summary.ByCPULimit || b.LimitedBy == summary.ByThrottling
 }
 
 // GeneratorsTail reports whether most of the time of the slow tail is the generator's
 // own delay, or a queue that it caused. The tail then says nothing about the service.
-func (c *CellSummary) GeneratorsTail() bool {
+func GeneratorsTail(c *summary.Cell) bool {
 	return c.Causes != nil && c.Causes.OfGenerator() >= mainShare
 }
 
 // generatorsLatency reports whether a latency quantile of the cell is one of the
 // generator: its slow tail is, and the quantile lies in the tail.
-func (c *CellSummary) generatorsLatency(quantile string) bool {
-	if !c.GeneratorsTail() {
+func generatorsLatency(c *summary.Cell, quantile string) bool {
+	if !GeneratorsTail(c) {
 		return false
 	}
-	share, known := ShareOf(quantile)
-	from, ok := ShareOf(c.Causes.Quantile)
+	share, known := summary.ShareOf(quantile)
+	from, ok := summary.ShareOf(c.Causes.Quantile)
 	return known && (!ok || share >= from)
 }
 
 // withholdRefuted withholds what limits a service, by the windows above its breaking
 // point, if the slow tail at the breaking point shows the opposite.
-func (c *CellSummary) withholdRefuted() {
+func withholdRefuted(c *summary.Cell) {
 	b, tail := c.Breaking, c.Causes
-	if b == nil || tail == nil || !b.limitsService() {
+	if b == nil || tail == nil || !limitsService(b) {
 		return
 	}
 	of := func(share float64, what string) string {
@@ -63,19 +64,19 @@ func (c *CellSummary) withholdRefuted() {
 		throttled = float64(deref(c.CPU.ThrottledPeriods)) / float64(*c.CPU.Periods)
 	}
 	switch {
-	case b.LimitedBy == ByMemory || b.LimitedBy == ByErrors: // whatever is slow
+	case b.LimitedBy == summary.ByMemory || b.LimitedBy == summary.ByErrors: // whatever is slow
 	case !tail.Divided(): // a few requests refute nothing
-	case c.GeneratorsTail():
-		b.withhold(of(tail.OfGenerator(), "the generator's own") + ", so nothing is known about the service")
-	case b.byLimit() && tail.Throttling < noShare && throttled >= throttledLittle:
-		b.withhold(fmt.Sprintf("%s; but %s, although it was throttled in %.0f%% of the periods there", above, of(tail.Throttling, "throttling"), 100*throttled))
-	case b.LimitedBy == ByDependency && c.WaitsMS != nil && tail.Dependency < noShare:
-		b.withhold(above + "; but " + of(tail.Dependency, "the dependency"))
-	case b.byLimit():
+	case GeneratorsTail(c):
+		withhold(b, of(tail.OfGenerator(), "the generator's own")+", so nothing is known about the service")
+	case byLimit(b) && tail.Throttling < noShare && throttled >= throttledLittle:
+		withhold(b, fmt.Sprintf("%s; but %s, although it was throttled in %.0f%% of the periods there", above, of(tail.Throttling, "throttling"), 100*throttled))
+	case b.LimitedBy == summary.ByDependency && c.WaitsMS != nil && tail.Dependency < noShare:
+		withhold(b, above+"; but "+of(tail.Dependency, "the dependency"))
+	case byLimit(b):
 	case tail.Throttling >= mainShare:
-		b.withhold(above + "; but " + of(tail.Throttling, "throttling"))
-	case tail.Dependency >= mainShare && b.LimitedBy != ByDependency:
-		b.withhold(above + "; but " + of(tail.Dependency, "the dependency"))
+		withhold(b, above+"; but "+of(tail.Throttling, "throttling"))
+	case tail.Dependency >= mainShare && b.LimitedBy != summary.ByDependency:
+		withhold(b, above+"; but "+of(tail.Dependency, "the dependency"))
 	}
 }
 
@@ -84,17 +85,17 @@ func (c *CellSummary) withholdRefuted() {
 // the limit is not what limits it. If it holds more, and the intervals do not overlap,
 // its own parallelism is not what limits it. The same value is returned if nothing is
 // withheld.
-func (b *BreakingPoint) withoutLimit(free *BreakingPoint) *BreakingPoint {
+func withoutLimit(b *summary.BreakingPoint, free *summary.BreakingPoint) *summary.BreakingPoint {
 	if !bothBreak(b, free) {
 		return b
 	}
 	more := holdsMore(b, free)
 	apart := b.High != nil && free.Low != nil && *free.Low > *b.High
 	switch {
-	case b.byLimit() && !more:
-		return b.refutedBy(free, "it holds "+noMoreText(b, free))
-	case b.LimitedBy == ByParallelism && more && apart:
-		return b.refutedBy(free, "it holds more")
+	case byLimit(b) && !more:
+		return refutedBy(b, free, "it holds "+noMoreText(b, free))
+	case b.LimitedBy == summary.ByParallelism && more && apart:
+		return refutedBy(b, free, "it holds more")
 	}
 	return b
 }
@@ -103,24 +104,24 @@ func (b *BreakingPoint) withoutLimit(free *BreakingPoint) *BreakingPoint {
 // it stands beside those of the server as it is, under the same limit and without it. The
 // setting itself did not run without the limit, so its limit is refuted only if all three
 // break at the same load.
-func (b *BreakingPoint) ofSetting(asItIs, free *BreakingPoint) *BreakingPoint {
-	if !bothBreak(b, free) || !bothBreak(asItIs, free) || !b.byLimit() || holdsMore(asItIs, free) || holdsMore(b, free) || holdsMore(free, b) {
+func ofSetting(b *summary.BreakingPoint, asItIs, free *summary.BreakingPoint) *summary.BreakingPoint {
+	if !bothBreak(b, free) || !bothBreak(asItIs, free) || !byLimit(b) || holdsMore(asItIs, free) || holdsMore(b, free) || holdsMore(free, b) {
 		return b
 	}
-	return b.refutedBy(free, "the server as it is holds "+noMoreText(b, free))
+	return refutedBy(b, free, "the server as it is holds "+noMoreText(b, free))
 }
 
-func bothBreak(b, free *BreakingPoint) bool {
+func bothBreak(b, free *summary.BreakingPoint) bool {
 	return b != nil && free != nil && !b.AtLeast && !free.AtLeast && b.Load() != nil && free.Load() != nil
 }
 
-func (b *BreakingPoint) refutedBy(free *BreakingPoint, but string) *BreakingPoint {
+func refutedBy(b *summary.BreakingPoint, free *summary.BreakingPoint, but string) *summary.BreakingPoint {
 	out := *b
-	out.withhold(fmt.Sprintf("above the breaking point %s; but without the limit %s (%s against %s)", b.Evidence, but, threeDigits(*free.Load()), threeDigits(*b.Load())))
+	withhold(&out, fmt.Sprintf("above the breaking point %s; but without the limit %s (%s against %s)", b.Evidence, but, threeDigits(*free.Load()), threeDigits(*b.Load())))
 	return &out
 }
 
-func noMoreText(b, free *BreakingPoint) string {
+func noMoreText(b, free *summary.BreakingPoint) string {
 	if *free.Load() > *b.Load() {
 		return "no more, within the intervals,"
 	}
@@ -130,21 +131,21 @@ func noMoreText(b, free *BreakingPoint) string {
 // holdsMore reports whether the second breaking point is above the first: by more than the
 // starts of one program differ, and by more than the two searches' own intervals explain.
 // These explain it if each contains the other's breaking point.
-func holdsMore(b, other *BreakingPoint) bool {
-	return *other.Load() > noMore**b.Load() && !(b.mayBe(*other.Load()) && other.mayBe(*b.Load()))
+func holdsMore(b, other *summary.BreakingPoint) bool {
+	return *other.Load() > noMore**b.Load() && !(mayBe(b, *other.Load()) && mayBe(other, *b.Load()))
 }
 
 // mayBe reports whether a load lies in the interval of the breaking point. An end that is
 // not known excludes nothing.
-func (b *BreakingPoint) mayBe(load float64) bool {
+func mayBe(b *summary.BreakingPoint, load float64) bool {
 	return b.Low != nil && *b.Low <= load && (b.High == nil || load <= *b.High)
 }
 
 // withholdUnlimited compares the breaking points of services under a CPU limit with
 // those of the same services without one. A record about one server has a service for each
 // of its settings; nil: it is not about one.
-func withholdUnlimited(cells []CellSummary, server *experiment.Server) {
-	found := make([]*BreakingPoint, len(cells)) // before anything is withheld
+func withholdUnlimited(cells []summary.Cell, server *experiment.Server) {
+	found := make([]*summary.BreakingPoint, len(cells)) // before anything is withheld
 	for i := range cells {
 		found[i] = cells[i].Breaking
 	}
@@ -154,11 +155,11 @@ func withholdUnlimited(cells []CellSummary, server *experiment.Server) {
 			switch {
 			case !lifted(c, free) || unknownLimits(server, free.Service):
 			case asItIs(server, c.Service) || c.Service == free.Service && axesDiffering(c, free) <= 1:
-				c.Breaking = c.Breaking.withoutLimit(found[k])
+				c.Breaking = withoutLimit(c.Breaking, found[k])
 			case server != nil:
 				for j := range cells {
 					if asItIs(server, cells[j].Service) && lifted(&cells[j], free) && *cells[j].Limits.CPUMillis == *c.Limits.CPUMillis {
-						c.Breaking = c.Breaking.ofSetting(found[j], found[k])
+						c.Breaking = ofSetting(c.Breaking, found[j], found[k])
 					}
 				}
 			}
@@ -168,13 +169,13 @@ func withholdUnlimited(cells []CellSummary, server *experiment.Server) {
 
 // lifted reports whether the second cell runs under the conditions of the first one, but
 // without a CPU limit.
-func lifted(c, free *CellSummary) bool {
+func lifted(c, free *summary.Cell) bool {
 	return c.Load.Kind == free.Load.Kind && c.Limits.CPUMillis != nil && free.Limits.CPUMillis == nil &&
 		c.Limits.Replicas == free.Limits.Replicas
 }
 
 // axesDiffering counts the axes that two cells differ in. One is that of the limits.
-func axesDiffering(c, other *CellSummary) (n int) {
+func axesDiffering(c, other *summary.Cell) (n int) {
 	same := func(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 	for name := range c.Vary {
 		if !same(c.Vary[name], other.Vary[name]) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // Direction is how one side of a difference lies to the other.
@@ -35,7 +36,7 @@ type Difference struct {
 	PHolm   *float64  `json:"p_holm"` // corrected over the pairs
 	Verdict Direction `json:"verdict"`
 	// Gap is why the two were not tested; "": they were.
-	Gap Gap `json:"gap,omitempty"`
+	Gap summary.Gap `json:"gap,omitempty"`
 	// Censored: some trials gave only bounds, or the levels of a ramp, which are ranked as
 	// such.
 	Censored bool `json:"censored,omitempty"`
@@ -47,7 +48,7 @@ type Difference struct {
 	sign     int             // of the shift
 	interval *stats.Interval // its ends may be infinite; nil: not tested
 	// Spoiled are the cells, A or B or both, that Gap is about if the verdict is Withheld.
-	Spoiled [2]*CellSummary `json:"-"`
+	Spoiled [2]*summary.Cell `json:"-"`
 	// Infinite are the trials of each side in which so many requests failed that the
 	// metric, a latency of all of them, is infinite.
 	Infinite [2]Part `json:"-"`
@@ -66,7 +67,7 @@ func (d *Difference) Better() bool {
 }
 
 // PairOfCells are two cells to be compared.
-type PairOfCells struct{ A, B *CellSummary }
+type PairOfCells struct{ A, B *summary.Cell }
 
 // Differences compares the cells of each pair by one metric. Its tests are one
 // family: Holm's correction goes over the pairs. The verdict is OneSided if neither
@@ -95,13 +96,13 @@ func Differences(m Metric, pairs []PairOfCells) []Difference {
 }
 
 // difference compares two cells, without a verdict.
-func difference(m Metric, a, b *CellSummary) Difference {
+func difference(m Metric, a, b *summary.Cell) Difference {
 	d := Difference{Metric: m.Name, Unit: m.Unit, Verdict: OneSided, Infinite: [2]Part{infinite(a, m.Name), infinite(b, m.Name)}}
 	one, other := sampleOf(a, m.path()), sampleOf(b, m.path())
 	d.Trials = [2]int{len(one.values), len(other.values)}
 	d.A, d.AtLeast[0] = m.figure(a)
 	d.B, d.AtLeast[1] = m.figure(b)
-	for _, c := range []*CellSummary{a, b} {
+	for _, c := range []*summary.Cell{a, b} {
 		if unit := m.UnitOf(c); unit != m.Unit {
 			d.Unit = unit
 		}
@@ -112,11 +113,11 @@ func difference(m Metric, a, b *CellSummary) Difference {
 	d.Verdict, d.Censored = TooFew, one.censored() || other.censored()
 	enough := len(one.values) >= MinRanked && len(other.values) >= MinRanked
 	switch d.Gap = cmp.Or(one.gap, other.gap); {
-	case d.Gap == NoFigure || !enough:
-		d.Gap = FewTrials // an older record has only the ends of a breaking point
-	case d.Gap != OneStart && d.spoiled(m, a, b):
+	case d.Gap == summary.NoFigure || !enough:
+		d.Gap = summary.FewTrials // an older record has only the ends of a breaking point
+	case d.Gap != summary.OneStart && d.spoiled(m, a, b):
 		return d
-	case d.Gap == FewRequests: // the flag of the cell states it; the test of its trials holds
+	case d.Gap == summary.FewRequests: // the flag of the cell states it; the test of its trials holds
 		d.Gap = ""
 	}
 	d.set(*d.B - *d.A)
@@ -128,7 +129,7 @@ func difference(m Metric, a, b *CellSummary) Difference {
 		d.set(shift.Low)
 	}
 	if d.Gap != "" || interval == nil {
-		d.Gap = cmp.Or(d.Gap, FewTrials)
+		d.Gap = cmp.Or(d.Gap, summary.FewTrials)
 		return d
 	}
 	d.interval = interval
@@ -146,14 +147,14 @@ func difference(m Metric, a, b *CellSummary) Difference {
 }
 
 // spoiled withholds a verdict if a figure of either side is not the service's alone.
-func (d *Difference) spoiled(m Metric, a, b *CellSummary) bool {
-	gap := cmp.Or(a.Spoiled(m.path()), b.Spoiled(m.path()))
+func (d *Difference) spoiled(m Metric, a, b *summary.Cell) bool {
+	gap := cmp.Or(Spoiled(a, m.path()), Spoiled(b, m.path()))
 	if gap == "" {
 		return false
 	}
 	d.Verdict, d.Gap = Withheld, gap
-	for i, c := range []*CellSummary{a, b} {
-		if c.Spoiled(m.path()) == gap {
+	for i, c := range []*summary.Cell{a, b} {
+		if Spoiled(c, m.path()) == gap {
 			d.Spoiled[i] = c
 		}
 	}
@@ -171,7 +172,7 @@ func (d *Difference) judge(corrected float64, tests int) {
 	case corrected < 1-stats.Level:
 		d.Verdict = Lower
 	case *d.P <= stats.LeastP(d.Trials[0], d.Trials[1])*(1+1e-9):
-		d.Gap = FewTrials
+		d.Gap = summary.FewTrials
 	default:
 		d.Verdict = Alike
 	}
@@ -179,7 +180,7 @@ func (d *Difference) judge(corrected float64, tests int) {
 
 // figure is a cell's figure of a metric, and whether it is a lower bound; nil: not
 // measured.
-func (m Metric) figure(c *CellSummary) (v *float64, atLeast bool) {
+func (m Metric) figure(c *summary.Cell) (v *float64, atLeast bool) {
 	if m.Name == BreakingPointMetric {
 		if c.Breaking == nil {
 			return nil, false
@@ -189,7 +190,7 @@ func (m Metric) figure(c *CellSummary) (v *float64, atLeast bool) {
 	if len(m.Trials(c)) == 0 {
 		return nil, false
 	}
-	f, ok := c.Figure(m.Name)
+	f, ok := FigureOf(c, m.Name)
 	if !ok {
 		return nil, false
 	}
@@ -206,10 +207,10 @@ func (d *Difference) set(shift float64) {
 
 // infinite counts the trials of a cell in which a latency of all requests is
 // infinite; the figures are those of the answered ones.
-func infinite(c *CellSummary, metric string) Part {
+func infinite(c *summary.Cell, metric string) Part {
 	p := Part{Of: len(c.PerTrial)}
 	for i := range c.PerTrial {
-		if c.PerTrial[i].Infinite(metric) {
+		if Infinite(&c.PerTrial[i], metric) {
 			p.N++
 		}
 	}

@@ -7,16 +7,9 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
-)
-
-// The values of BreakingPoint.DisturbedBy and Disturbance.By.
-const (
-	Neighbours = "neighbours" // processes that the experiment did not start
-	Hypervisor = "hypervisor" // what this host runs on: steal time
-	Waiting    = "agent"      // the generator waited for a CPU, and sent late; not of a breaking point
-	Stops      = "stop"       // a signal or a frozen control group held the service or a dependency
 )
 
 // disturbedBy names who took CPU in windows of the cell's searches, or at the levels
@@ -35,18 +28,12 @@ func sourceWords(by disturbance.Source) (words []string) {
 	for _, one := range []struct {
 		source disturbance.Source
 		word   string
-	}{{disturbance.Neighbour, Neighbours}, {disturbance.Hypervisor, Hypervisor}, {disturbance.Agent, Waiting}, {disturbance.Stop, Stops}} {
+	}{{disturbance.Neighbour, summary.Neighbours}, {disturbance.Hypervisor, summary.Hypervisor}, {disturbance.Agent, summary.Waiting}, {disturbance.Stop, summary.Stops}} {
 		if by&one.source != 0 {
 			words = append(words, one.word)
 		}
 	}
 	return words
-}
-
-// DisturbedBy reports whether it is known that one of Neighbours and Hypervisor took
-// CPU during the search for the cell's breaking point.
-func (c *CellSummary) DisturbedBy(who string) bool {
-	return c.Breaking != nil && slices.Contains(c.Breaking.DisturbedBy, who)
 }
 
 // WhyDisturbed returns why a trial of an experiment is to be repeated, by what was not the
@@ -55,32 +42,9 @@ func WhyDisturbed(e *experiment.Experiment, n *disturbance.Noise) string {
 	return n.Disturbed(goal{objective: e.Objective}.late())
 }
 
-// Disturbance is how much of a cell's trials was disturbed, and the latency that the
-// objective is about (or p99) in those that were and those that were not. Attempts that
-// were repeated are among them.
-type Disturbance struct {
-	By        []string `json:"by"`        // Neighbours, Hypervisor, Agent
-	Trials    int      `json:"trials"`    // that ran to their end; of searches: windows
-	Disturbed int      `json:"disturbed"` // of them
-	Kept      int      `json:"kept"`      // disturbed trials that count
-	// Neighbours are the processes that used most CPU in the disturbed trial in which they
-	// used most; empty: not known, or it was somebody else.
-	Neighbours []signals.Neighbour `json:"neighbours,omitempty"`
-	Reasons    []string            `json:"reasons,omitempty"`  // of each disturbed trial: "trial 4: the hypervisor took 0.78 cores"
-	Quantile   string              `json:"quantile"`           // "": a service that measures itself has none
-	Quiet      []float64           `json:"quiet_ms,omitempty"` // one per undisturbed trial that held one load; absent if all were quiet
-	Noisy      []float64           `json:"noisy_ms,omitempty"` // one per disturbed one
-}
-
-// MostlyDisturbed reports whether more than half of the cell's trials that count are
-// disturbed. Its median is then one of disturbed trials.
-func (c *CellSummary) MostlyDisturbed() bool {
-	return c.Disturbance != nil && 2*c.Disturbance.Kept > len(c.PerTrial)
-}
-
 // disturbance is nil if no trial ran to its end.
-func (c *cell) disturbance() *Disturbance {
-	d := &Disturbance{By: []string{}, Quantile: c.goal.quantile()}
+func (c *cell) disturbance() *summary.Disturbance {
+	d := &summary.Disturbance{By: []string{}, Quantile: c.goal.quantile()}
 	var by disturbance.Source
 	if c.plan.Load.Benchmark {
 		d.Quantile = ""
@@ -88,7 +52,7 @@ func (c *cell) disturbance() *Disturbance {
 	if c.plan.Load.Find {
 		for _, t := range c.trials {
 			n, disturbed, who := t.search.disturbed()
-			d.name(t, who)
+			nameNeighbours(d, t, who)
 			d.Trials, d.Disturbed, by = d.Trials+n, d.Disturbed+disturbed, by|who
 		}
 	} else {
@@ -100,8 +64,8 @@ func (c *cell) disturbance() *Disturbance {
 			if who != 0 || t.attempt.State == Disturbed {
 				d.Reasons = append(d.Reasons, fmt.Sprintf("trial %d: %s", t.attempt.Trial, cmp.Or(t.attempt.Why, t.all.Noise.Disturbed(c.goal.late()))))
 			}
-			d.add(t, who)
-			d.name(t, who)
+			addTrial(d, t, who)
+			nameNeighbours(d, t, who)
 			by |= who
 		}
 	}
@@ -115,9 +79,9 @@ func (c *cell) disturbance() *Disturbance {
 	return d
 }
 
-// name keeps the neighbours of a trial that they disturbed, if they used more than those of
-// the trials before.
-func (d *Disturbance) name(t *trial, by disturbance.Source) {
+// nameNeighbours keeps the neighbours of a trial that they disturbed, if they used more
+// than those of the trials before.
+func nameNeighbours(d *summary.Disturbance, t *trial, by disturbance.Source) {
 	if by&disturbance.Neighbour != 0 {
 		d.Neighbours = busier(d.Neighbours, t.attempt.Neighbours)
 	}
@@ -137,7 +101,7 @@ func busier(a, b []signals.Neighbour) []signals.Neighbour {
 	return a
 }
 
-func (d *Disturbance) add(t *trial, by disturbance.Source) {
+func addTrial(d *summary.Disturbance, t *trial, by disturbance.Source) {
 	values := &d.Quiet
 	d.Trials++
 	if by != 0 || t.attempt.State == Disturbed {
@@ -173,7 +137,7 @@ type Tally struct{ Disturbed, Of int }
 type Effect struct{ Shift, Low, High float64 }
 
 // DisturbancesOf sums up cells.
-func DisturbancesOf(cells []*CellSummary) Disturbances {
+func DisturbancesOf(cells []*summary.Cell) Disturbances {
 	var all Disturbances
 	var pairs []stats.Pair
 	for _, c := range cells {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -20,10 +21,10 @@ func TestARampNamesWhoDisturbedIt(t *testing.T) {
 		want   []string
 	}{
 		{"nobody did", []shown{fine, fine, slow, slow}, nil},
-		{"a neighbour did", []shown{fine, fine, beside, slow}, []string{Neighbours}},
-		{"the hypervisor did", []shown{fine, fine, stolen, slow}, []string{Hypervisor}},
-		{"both did", []shown{fine, fine, both, slow}, []string{Neighbours, Hypervisor}},
-		{"a neighbour did below the level that the hypervisor upset", []shown{fine, fast, stolen, slow}, []string{Hypervisor}},
+		{"a neighbour did", []shown{fine, fine, beside, slow}, []string{summary.Neighbours}},
+		{"the hypervisor did", []shown{fine, fine, stolen, slow}, []string{summary.Hypervisor}},
+		{"both did", []shown{fine, fine, both, slow}, []string{summary.Neighbours, summary.Hypervisor}},
+		{"a neighbour did below the level that the hypervisor upset", []shown{fine, fast, stolen, slow}, []string{summary.Hypervisor}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := rampTo(100, 200, 300, 400)
@@ -41,9 +42,9 @@ func TestASearchNamesWhoDisturbedIt(t *testing.T) {
 		want    []string
 	}{
 		{"nobody did", []signals.Host{{Idle: 1}, {Idle: 0.3}}, nil},
-		{"a neighbour did", []signals.Host{{Idle: 1}, {Foreign: 1}}, []string{Neighbours}},
-		{"the hypervisor did", []signals.Host{{Steal: 1}, {Idle: 1}}, []string{Hypervisor}},
-		{"each in another window", []signals.Host{{Steal: 1}, {Foreign: 1}}, []string{Neighbours, Hypervisor}},
+		{"a neighbour did", []signals.Host{{Idle: 1}, {Foreign: 1}}, []string{summary.Neighbours}},
+		{"the hypervisor did", []signals.Host{{Steal: 1}, {Idle: 1}}, []string{summary.Hypervisor}},
+		{"each in another window", []signals.Host{{Steal: 1}, {Foreign: 1}}, []string{summary.Neighbours, summary.Hypervisor}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var steps []signals.SearchStep
@@ -83,21 +84,21 @@ func TestNeighboursAreNamed(t *testing.T) {
 			b.Add(&signals.Frame{Trial: trial, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &c.host})
 		}
 		cells := b.Cells()
-		if d := cmp.Diff(c.want, DisturbancesOf([]*CellSummary{&cells[0]}).Neighbours); d != "" {
+		if d := cmp.Diff(c.want, DisturbancesOf([]*summary.Cell{&cells[0]}).Neighbours); d != "" {
 			t.Errorf("%s: %s", c.name, d)
 		}
 	}
 }
 
-func wantDisturbed(t *testing.T, c CellSummary, by []string) {
+func wantDisturbed(t *testing.T, c summary.Cell, by []string) {
 	t.Helper()
 	if d := cmp.Diff(by, c.Breaking.DisturbedBy); d != "" {
 		t.Errorf("disturbed by (-want +got):\n%s", d)
 	}
-	if flagged := c.Has(FlagSearchDisturbed); flagged != (len(by) > 0) {
+	if flagged := c.Has(summary.FlagSearchDisturbed); flagged != (len(by) > 0) {
 		t.Errorf("flags %q, disturbed by %q", c.Flags, by)
 	}
-	for _, who := range []string{Neighbours, Hypervisor} {
+	for _, who := range []string{summary.Neighbours, summary.Hypervisor} {
 		if c.DisturbedBy(who) != slices.Contains(by, who) {
 			t.Errorf("disturbed by %s: %v", who, c.DisturbedBy(who))
 		}
@@ -105,23 +106,23 @@ func wantDisturbed(t *testing.T, c CellSummary, by []string) {
 }
 
 func TestTheEffectOfDisturbancesIsThatWithinCells(t *testing.T) {
-	cell := func(by string, quiet, noisy []float64) *CellSummary {
-		return &CellSummary{Disturbance: &Disturbance{By: []string{by}, Trials: len(quiet) + len(noisy), Disturbed: len(noisy), Kept: 1, Quantile: "p99", Quiet: quiet, Noisy: noisy}}
+	cell := func(by string, quiet, noisy []float64) *summary.Cell {
+		return &summary.Cell{Disturbance: &summary.Disturbance{By: []string{by}, Trials: len(quiet) + len(noisy), Disturbed: len(noisy), Kept: 1, Quantile: "p99", Quiet: quiet, Noisy: noisy}}
 	}
-	search := &CellSummary{Load: LoadSummary{Find: true}, Disturbance: &Disturbance{By: []string{Hypervisor}, Trials: 20, Disturbed: 3}}
+	search := &summary.Cell{Load: summary.Load{Find: true}, Disturbance: &summary.Disturbance{By: []string{summary.Hypervisor}, Trials: 20, Disturbed: 3}}
 	for _, c := range []struct {
 		name  string
-		cells []*CellSummary
+		cells []*summary.Cell
 		want  Disturbances
 	}{
 		{"none", nil, Disturbances{}},
-		{"windows", []*CellSummary{search}, Disturbances{By: []string{Hypervisor}, Windows: Tally{3, 20}}},
-		{"too few trials", []*CellSummary{cell(Hypervisor, []float64{1, 2}, []float64{5})},
-			Disturbances{By: []string{Hypervisor}, Trials: Tally{1, 3}, Kept: 1, Quantile: "p99"}},
-		{"all disturbed", []*CellSummary{cell(Hypervisor, nil, []float64{5, 6, 7, 8})},
-			Disturbances{By: []string{Hypervisor}, Trials: Tally{4, 4}, Kept: 1, Quantile: "p99"}},
-		{"two cells of other levels", []*CellSummary{cell(Hypervisor, []float64{1, 2, 3}, []float64{5, 6, 7}), cell(Neighbours, []float64{101, 102, 103}, []float64{105, 106, 107})},
-			Disturbances{By: []string{Hypervisor, Neighbours}, Trials: Tally{6, 12}, Kept: 2, Quantile: "p99", Effect: &Effect{Shift: 4, Low: 3, High: 5}}},
+		{"windows", []*summary.Cell{search}, Disturbances{By: []string{summary.Hypervisor}, Windows: Tally{3, 20}}},
+		{"too few trials", []*summary.Cell{cell(summary.Hypervisor, []float64{1, 2}, []float64{5})},
+			Disturbances{By: []string{summary.Hypervisor}, Trials: Tally{1, 3}, Kept: 1, Quantile: "p99"}},
+		{"all disturbed", []*summary.Cell{cell(summary.Hypervisor, nil, []float64{5, 6, 7, 8})},
+			Disturbances{By: []string{summary.Hypervisor}, Trials: Tally{4, 4}, Kept: 1, Quantile: "p99"}},
+		{"two cells of other levels", []*summary.Cell{cell(summary.Hypervisor, []float64{1, 2, 3}, []float64{5, 6, 7}), cell(summary.Neighbours, []float64{101, 102, 103}, []float64{105, 106, 107})},
+			Disturbances{By: []string{summary.Hypervisor, summary.Neighbours}, Trials: Tally{6, 12}, Kept: 2, Quantile: "p99", Effect: &Effect{Shift: 4, Low: 3, High: 5}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if d := cmp.Diff(c.want, DisturbancesOf(c.cells)); d != "" {

@@ -1,6 +1,9 @@
 package analysis
 
-import "github.com/millicore/millicore/internal/signals"
+import (
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/signals"
+)
 
 // drift compares the first third of a trial's measurement with the last. A service
 // that had not settled, or whose queue only grows, has no level to describe.
@@ -30,7 +33,7 @@ func (d *drift) add(f *signals.Frame) {
 		return
 	}
 	d.requests += f.Client.Latency.Count()
-	d.p99 = append(d.p99, ms(f.Client.Latency.Quantile(0.99)))
+	d.p99 = append(d.p99, summary.MS(f.Client.Latency.Quantile(0.99)))
 	d.rate = append(d.rate, float64(f.Client.Good+f.Client.Carried)/f.Seconds())
 }
 

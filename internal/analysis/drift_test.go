@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -94,7 +95,7 @@ func TestOthersDoNotUnsettleAService(t *testing.T) {
 				b.Add(f)
 			}
 		}
-		if got := b.Cells()[0].Has(FlagUnsteady); got != c.want {
+		if got := b.Cells()[0].Has(summary.FlagUnsteady); got != c.want {
 			t.Errorf("%s: unsteady %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -6,53 +6,14 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
-
-// Basis is what the comparison of two cells rests on.
-type Basis string
-
-const (
-	OverTrials    Basis = "test"           // Mann-Whitney's test over trials
-	CensoredRanks Basis = "censored ranks" // the same test, of values of which some are only bounds
-	Untested      Basis = "not tested"     // see Gap
-)
-
-// Gap is why two cells were not tested against one another.
-type Gap string
-
-const (
-	NoFigure    Gap = "not measured"
-	FewTrials   Gap = "too few trials"
-	OneStart    Gap = "one start"        // the trials are of one process, so they are no sample of starts
-	FewRequests Gap = "too few requests" // for the percentile
-	// DisturbedTrials: most trials of a cell that count are disturbed, so its figures show
-	// what others did as well.
-	DisturbedTrials Gap = "disturbed trials"
-	// GeneratorsDelay: most of the time of a cell's slow tail is the generator's, so the
-	// latency is no figure of the service.
-	GeneratorsDelay Gap = "generator's delay"
-)
-
-// Evidence is what the record shows of one figure of two cells. Every front end takes
-// from it whether one cell may be placed before another.
-type Evidence struct {
-	Cell    int     `json:"cell"`
-	Other   int     `json:"other"`
-	Metric  string  `json:"metric"` // a field path of the cell
-	Basis   Basis   `json:"basis"`
-	Gap     Gap     `json:"gap,omitempty"` // why it was not tested
-	Sign    int     `json:"direction"`     // 1: the cell lies above the other one, significantly; -1: below; 0: neither was shown
-	P       float64 `json:"p"`             // two-sided; 1 if not tested
-	PFamily float64 `json:"p_family"`      // corrected over all pairs of the cells that are ranked together
-	Cells   int     `json:"cells"`         // ranked together; if the two were not tested, those that have the figure
-	Trials  [2]int  `json:"trials"`        // of the cell, of the other one
-}
 
 // Ranking is the tests of one figure between all cells of a record. The probability
 // that it places one or more cells falsely is at most 5%.
 type Ranking struct {
 	metric  string
-	cells   []*CellSummary
+	cells   []*summary.Cell
 	samples []sample
 	at      []int // of each cell in ranks; -1: it is not tested
 	ranks   stats.Ranks
@@ -62,25 +23,25 @@ type Ranking struct {
 }
 
 // Rank tests a figure, by its field path, between all cells of a record.
-func (s *Summary) Rank(path string) *Ranking {
+func Rank(s *summary.Summary, path string) *Ranking {
 	return rank(path, pointers(s.Cells))
 }
 
-func pointers(cells []CellSummary) []*CellSummary {
-	all := make([]*CellSummary, len(cells))
+func pointers(cells []summary.Cell) []*summary.Cell {
+	all := make([]*summary.Cell, len(cells))
 	for i := range cells {
 		all[i] = &cells[i]
 	}
 	return all
 }
 
-func rank(path string, cells []*CellSummary) *Ranking {
+func rank(path string, cells []*summary.Cell) *Ranking {
 	r := &Ranking{metric: path, cells: cells}
 	var tested [][]stats.Observed
 	for _, c := range cells {
 		s := sampleOf(c, path)
 		r.samples = append(r.samples, s)
-		if s.gap != NoFigure {
+		if s.gap != summary.NoFigure {
 			r.measured++
 		}
 		if s.gap != "" {
@@ -95,11 +56,11 @@ func rank(path string, cells []*CellSummary) *Ranking {
 }
 
 // Between is the evidence for where x lies from y.
-func (r *Ranking) Between(x, y *CellSummary) Evidence {
-	e := Evidence{Metric: r.metric, Basis: Untested, P: 1, PFamily: 1, Cells: r.measured}
+func (r *Ranking) Between(x, y *summary.Cell) summary.Evidence {
+	e := summary.Evidence{Metric: r.metric, Basis: summary.Untested, P: 1, PFamily: 1, Cells: r.measured}
 	a, b := r.index(x), r.index(y)
 	if a < 0 || b < 0 {
-		e.Gap = NoFigure
+		e.Gap = summary.NoFigure
 		return e
 	}
 	e.Cell, e.Other = x.Cell, y.Cell
@@ -113,12 +74,12 @@ func (r *Ranking) Between(x, y *CellSummary) Evidence {
 		e.Gap = other.gap
 		return e
 	case stats.LeastFamilyP(len(one.values), len(other.values), r.tested) >= 1-stats.Level:
-		e.Gap = FewTrials
+		e.Gap = summary.FewTrials
 		return e
 	}
-	e.Basis, e.Cells = OverTrials, r.tested
+	e.Basis, e.Cells = summary.OverTrials, r.tested
 	if one.censored() || other.censored() {
-		e.Basis = CensoredRanks
+		e.Basis = summary.CensoredRanks
 	}
 	a, b = r.at[a], r.at[b]
 	e.P, e.PFamily = r.ranks.P[a][b], r.ranks.PFamily[a][b]
@@ -128,7 +89,7 @@ func (r *Ranking) Between(x, y *CellSummary) Evidence {
 	return e
 }
 
-func (r *Ranking) index(c *CellSummary) int {
+func (r *Ranking) index(c *summary.Cell) int {
 	for i, one := range r.cells {
 		if one == c {
 			return i
@@ -144,32 +105,32 @@ func (r *Ranking) Below(x, y Contender) bool { return r.Between(x.Cell, y.Cell).
 func (r *Ranking) Above(x, y Contender) bool { return r.Between(x.Cell, y.Cell).Sign > 0 }
 
 // Gap is why a cell cannot be tested against any other; "": it can.
-func (r *Ranking) Gap(c *CellSummary) Gap {
+func (r *Ranking) Gap(c *summary.Cell) summary.Gap {
 	at := r.index(c)
 	if at < 0 {
-		return NoFigure
+		return summary.NoFigure
 	}
 	if gap := r.samples[at].gap; gap != "" {
 		return gap
 	}
 	for _, other := range r.cells {
-		if other != c && r.Between(c, other).Basis != Untested {
+		if other != c && r.Between(c, other).Basis != summary.Untested {
 			return ""
 		}
 	}
-	return FewTrials
+	return summary.FewTrials
 }
 
 // gapText explains why two cells were not tested. measured is what each has: "1 ramp".
-func (e *Evidence) gapText(measured string) string {
+func gapText(e *summary.Evidence, measured string) string {
 	switch e.Gap {
-	case OneStart:
+	case summary.OneStart:
 		return "the service was not restarted between trials (restart: false), so they show one start only"
-	case FewTrials:
+	case summary.FewTrials:
 		return fmt.Sprintf("%s per cell, at least %d needed (measure.repeats)", measured, Needs(e.Cells))
-	case DisturbedTrials:
+	case summary.DisturbedTrials:
 		return "most trials of one of them were disturbed"
-	case GeneratorsDelay:
+	case summary.GeneratorsDelay:
 		return "the slow tail of one of them is mostly the generator's own"
 	}
 	return string(e.Gap)
@@ -186,7 +147,7 @@ const MinRanked = 4
 // sample is a figure of each trial of a cell, as it is ranked.
 type sample struct {
 	values []stats.Observed
-	gap    Gap // why it is not tested
+	gap    summary.Gap // why it is not tested
 }
 
 func (s *sample) censored() bool {
@@ -203,10 +164,10 @@ func (s *sample) censored() bool {
 // only a bound ranks by this bound, and one that missed at its lowest load, or whose
 // service died there, ranks below all others. Trials that could not be judged are left
 // out.
-func sampleOf(c *CellSummary, path string) (s sample) {
+func sampleOf(c *summary.Cell, path string) (s sample) {
 	m, latency := metricAt(path)
 	switch {
-	case strings.HasPrefix(path, benchmarksPath):
+	case strings.HasPrefix(path, summary.BenchmarksPrefix):
 		for i := range c.Benchmarks {
 			if b := &c.Benchmarks[i]; b.Path() == path {
 				for _, v := range b.Values {
@@ -219,15 +180,15 @@ func sampleOf(c *CellSummary, path string) (s sample) {
 	}
 	switch {
 	case len(s.values) == 0:
-		s.gap = NoFigure
+		s.gap = summary.NoFigure
 	case c.Kept && len(s.values) > 1:
-		s.gap = OneStart
-	case latency && !c.Supports(m.Name):
-		s.gap = FewRequests
+		s.gap = summary.OneStart
+	case latency && !Supports(c, m.Name):
+		s.gap = summary.FewRequests
 	case len(s.values) < MinRanked:
-		s.gap = FewTrials
+		s.gap = summary.FewTrials
 	default:
-		s.gap = c.Spoiled(path)
+		s.gap = Spoiled(c, path)
 	}
 	return s
 }
@@ -235,13 +196,13 @@ func sampleOf(c *CellSummary, path string) (s sample) {
 // Spoiled is why a figure of the cell, by its field path, is not one of the service alone:
 // DisturbedTrials or GeneratorsDelay; "": it is. A breaking point leaves out what is
 // disturbed, and memory hardly depends on others.
-func (c *CellSummary) Spoiled(path string) Gap {
+func Spoiled(c *summary.Cell, path string) summary.Gap {
 	m, latency := metricAt(path)
 	switch {
 	case c.MostlyDisturbed() && !ofMemory(path) && path != BreakingPointMetric:
-		return DisturbedTrials
-	case latency && c.generatorsLatency(m.Name):
-		return GeneratorsDelay
+		return summary.DisturbedTrials
+	case latency && generatorsLatency(c, m.Name):
+		return summary.GeneratorsDelay
 	}
 	return ""
 }
@@ -252,30 +213,22 @@ func metricAt(path string) (m Metric, latency bool) {
 	case "rate_rps":
 		path = "rate"
 	default:
-		path, latency = strings.CutPrefix(path, latencyPath)
+		path, latency = strings.CutPrefix(path, summary.LatencyPrefix)
 	}
 	m, _ = MetricOf(path)
 	return m, latency
 }
 
-// LatencyPath is the field path of a latency quantile.
-func LatencyPath(quantile string) string { return latencyPath + quantile }
-
-const (
-	latencyPath    = "latency_ms."
-	benchmarksPath = "benchmarks."
-)
-
 // Sample returns the metric in each trial that measured it, or what is known of it. A
 // trial in which no request was answered is infinitely late. A cell of such trials only has
 // no figure.
-func (m Metric) Sample(c *CellSummary) []stats.Observed {
+func (m Metric) Sample(c *summary.Cell) []stats.Observed {
 	var all []stats.Observed
 	unanswered := 0
 	for i := range c.PerTrial {
 		t := &c.PerTrial[i]
 		switch v := m.Of(t); {
-		case v != nil && t.Infinite(m.Name):
+		case v != nil && Infinite(t, m.Name):
 			all = append(all, stats.Known(math.Inf(1)))
 		case m.unanswered(t):
 			all = append(all, stats.Known(math.Inf(1)))
@@ -285,7 +238,7 @@ func (m Metric) Sample(c *CellSummary) []stats.Observed {
 		case v != nil:
 			all = append(all, stats.Known(*v))
 		case m.Name == BreakingPointMetric && (t.BreakingFrom != nil || t.BreakingTo != nil):
-			all = append(all, t.bracket())
+			all = append(all, bracketOf(t))
 		}
 	}
 	if unanswered == len(all) {
@@ -294,8 +247,8 @@ func (m Metric) Sample(c *CellSummary) []stats.Observed {
 	return all
 }
 
-// bracket is what is known of a breaking point that has no value of its own.
-func (t *TrialFigures) bracket() stats.Observed {
+// bracketOf is what is known of a breaking point that has no value of its own.
+func bracketOf(t *summary.TrialFigures) stats.Observed {
 	o := stats.Observed{Low: math.Inf(-1), High: math.Inf(1)}
 	if t.BreakingFrom != nil {
 		o.Low = *t.BreakingFrom
@@ -314,21 +267,12 @@ const Support = 10
 
 // RequestsFor is the number of requests that ranking by a quantile takes: 1,000 for p99.
 func RequestsFor(quantile string) int64 {
-	return int64(math.Round(Support / (1 - shareOf(quantile))))
-}
-
-// Quantile is the latency quantile that was tested; "": the figure is none.
-func (e *Evidence) Quantile() string {
-	quantile, ok := strings.CutPrefix(e.Metric, latencyPath)
-	if !ok {
-		return ""
-	}
-	return quantile
+	return int64(math.Round(Support / (1 - summary.QuantileShare(quantile))))
 }
 
 // Supports reports whether the cell's requests are enough for a quantile. It reports
 // true if their number is not known.
-func (c *CellSummary) Supports(quantile string) bool {
-	share, ok := ShareOf(quantile)
+func Supports(c *summary.Cell, quantile string) bool {
+	share, ok := summary.ShareOf(quantile)
 	return !ok || share == 1 || c.Requests == 0 || float64(c.Requests)*(1-share) >= Support-1e-6
 }

@@ -3,19 +3,13 @@ package analysis
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
 )
-
-// minTrials is the fewest trials that give a 95% interval of a median: with n trials,
-// the range from the lowest to the highest contains it with probability 1 - 2^(1-n),
-// which is 0.969 for six.
-const minTrials = 6
 
 // intervals returns the 95% interval of the median over trials for each figure that at
 // least six trials measured.
@@ -36,26 +30,14 @@ func intervals(trials []map[string]float64) map[string][2]float64 {
 	return out
 }
 
-// quantiles returns nil if nothing was recorded.
-func quantiles(h *signals.Histogram) *Quantiles {
-	if h.Count() == 0 {
-		return nil
-	}
-	return &Quantiles{
-		P50: ms(h.Quantile(0.50)), P90: ms(h.Quantile(0.90)), P95: ms(h.Quantile(0.95)),
-		P99: ms(h.Quantile(0.99)), P999: ms(h.Quantile(0.999)), Max: ms(h.Max()), Mean: ms(h.Mean()), Min: ms(h.Min()),
-		Beyond: h.Beyond(),
-	}
-}
-
-func limitsOf(c *experiment.Cell) LimitsSummary {
+func limitsOf(c *experiment.Cell) summary.Limits {
 	some := func(v int64) *int64 {
 		if v == 0 {
 			return nil
 		}
 		return &v
 	}
-	return LimitsSummary{CPUMillis: some(c.Limits.CPUMillis), MemoryBytes: some(c.Limits.Memory),
+	return summary.Limits{CPUMillis: some(c.Limits.CPUMillis), MemoryBytes: some(c.Limits.Memory),
 		BurstMillis: some(c.Limits.BurstMillis), Replicas: c.Limits.Replicas, MostReplicas: mostReplicas(c)}
 }
 
@@ -67,8 +49,8 @@ func mostReplicas(c *experiment.Cell) int {
 	return c.Service.Autoscale.Max
 }
 
-func loadOf(c *experiment.Cell) LoadSummary {
-	s := LoadSummary{Kind: "open"}
+func loadOf(c *experiment.Cell) summary.Load {
+	s := summary.Load{Kind: "open"}
 	if c.Load.Benchmark {
 		s.Kind = "benchmark"
 	}
@@ -89,56 +71,56 @@ func loadOf(c *experiment.Cell) LoadSummary {
 	return s
 }
 
-func cpuOf(s *sums.Server) CPUSummary {
-	out := CPUSummary{Cores: s.Cores(), OfLimit: s.OfLimit(), Periods: s.Periods, ThrottledPeriods: s.ThrottledPeriods, Limit: s.LimitCores()}
+func cpuOf(s *sums.Server) summary.CPU {
+	out := summary.CPU{Cores: s.Cores(), OfLimit: s.OfLimit(), Periods: s.Periods, ThrottledPeriods: s.ThrottledPeriods, Limit: s.LimitCores()}
 	if s.Throttled != nil {
 		out.ThrottledMS = ptr(*s.Throttled * 1000)
 	}
 	return out
 }
 
-func memoryOf(s *sums.Server) MemorySummary {
-	return MemorySummary{PeakBytes: s.MemoryPeak, OOMKills: s.OOMKills, OfLimit: sums.Over(float(s.MemoryPeak), float(s.MemoryLimit))}
+func memoryOf(s *sums.Server) summary.Memory {
+	return summary.Memory{PeakBytes: s.MemoryPeak, OOMKills: s.OOMKills, OfLimit: sums.Over(float(s.MemoryPeak), float(s.MemoryLimit))}
 }
 
 // replicasOf returns nil if the service was not scaled.
-func replicasOf(s *sums.Scaled) *ReplicasSummary {
+func replicasOf(s *sums.Scaled) *summary.Replicas {
 	mean := s.Mean()
 	if mean == nil {
 		return nil
 	}
-	return &ReplicasSummary{Least: s.Least, Most: s.Most, Mean: *mean}
+	return &summary.Replicas{Least: s.Least, Most: s.Most, Mean: *mean}
 }
 
 // waitsOf returns nil if nothing waited, or nothing was reported.
-func waitsOf(w *sums.Waits) *WaitsSummary {
+func waitsOf(w *sums.Waits) *summary.Waits {
 	mean := w.Mean()
 	if mean == nil {
 		return nil
 	}
-	return &WaitsSummary{P50: w.Quantile(0.5), P99: w.Quantile(0.99), Mean: *mean}
+	return &summary.Waits{P50: w.Quantile(0.5), P99: w.Quantile(0.99), Mean: *mean}
 }
 
-func generatorOf(t *sums.Total) GeneratorSummary {
-	out := GeneratorSummary{SentLate: t.Client.Latency.Count() > 0 && t.Noise.SentLate(), DueRPS: t.Client.Due(), SentRPS: t.Client.Sent(), Cores: t.Client.Cores(), OpenConnections: t.Client.OpenConnections(), Resent: t.Client.Resent, Stray: t.Client.Stray, NoPorts: t.Client.NoPorts, ThrottledShare: t.Noise.ThrottledShare(),
+func generatorOf(t *sums.Total) summary.Generator {
+	out := summary.Generator{SentLate: t.Client.Latency.Count() > 0 && t.Noise.SentLate(), DueRPS: t.Client.Due(), SentRPS: t.Client.Sent(), Cores: t.Client.Cores(), OpenConnections: t.Client.OpenConnections(), Resent: t.Client.Resent, Stray: t.Client.Stray, NoPorts: t.Client.NoPorts, ThrottledShare: t.Noise.ThrottledShare(),
 		RunWaitCores: sums.Over(t.Noise.RunWait(), ptr(t.Client.Seconds()))}
 	if lag := t.Noise.SendLag(); lag.Count() > 0 {
-		out.SendLagP99US = ptr(ms(lag.Quantile(0.99)) * 1000)
+		out.SendLagP99US = ptr(summary.MS(lag.Quantile(0.99)) * 1000)
 	}
 	return out
 }
 
-func hostOf(m disturbance.Machines) HostSummary {
-	return HostSummary{IdleCores: m.Total((*disturbance.Machine).IdleCores), ForeignCores: m.Total((*disturbance.Machine).ForeignCores),
+func hostOf(m disturbance.Machines) summary.Host {
+	return summary.Host{IdleCores: m.Total((*disturbance.Machine).IdleCores), ForeignCores: m.Total((*disturbance.Machine).ForeignCores),
 		StealCores: m.Total((*disturbance.Machine).StealCores)}
 }
 
 // dependenciesOf takes rates from the sums of the figures, and counts and peaks from
 // the whole trials.
-func dependenciesOf(all, whole *sums.Total) []DependencySummary {
-	var list []DependencySummary
+func dependenciesOf(all, whole *sums.Total) []summary.Dependency {
+	var list []summary.Dependency
 	for _, name := range slices.Sorted(maps.Keys(whole.Deps)) {
-		d := DependencySummary{Name: name, PeakBytes: whole.Deps[name].PeakTogether(),
+		d := summary.Dependency{Name: name, PeakBytes: whole.Deps[name].PeakTogether(),
 			Restarts: whole.Deps[name].Restarts, OOMKills: whole.Deps[name].OOMKills}
 		if s := all.Deps[name]; s != nil {
 			d.Cores, d.Periods, d.ThrottledPeriods = s.Cores(), s.Periods, s.ThrottledPeriods
@@ -147,8 +129,6 @@ func dependenciesOf(all, whole *sums.Total) []DependencySummary {
 	}
 	return list
 }
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func ptr[T any](v T) *T { return &v }
 

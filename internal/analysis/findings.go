@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
-func (b *Builder) findings(cells []CellSummary) []Finding {
-	all := []Finding{}
+func (b *Builder) findings(cells []summary.Cell) []summary.Finding {
+	all := []summary.Finding{}
 	for i := range cells {
 		if b.cells[i].skipped != "" {
 			continue
@@ -31,22 +33,22 @@ func (b *Builder) findings(cells []CellSummary) []Finding {
 	return all
 }
 
-func (b *Builder) objectiveFinding(c *CellSummary) (Finding, bool) {
+func (b *Builder) objectiveFinding(c *summary.Cell) (summary.Finding, bool) {
 	if c.Objective == nil {
-		return Finding{}, false
+		return summary.Finding{}, false
 	}
 	if c.Breaking != nil && (c.Trials > 0 || c.Breaking.Load() != nil) {
 		return b.breakingFinding(c), true
 	}
-	f := Finding{Level: "result", Cell: &c.Cell, Title: "misses the objective", Searched: c.Breaking != nil && c.Load.Find,
-		Text: fmt.Sprintf("objective: %s; measured: %s", c.Objective.Text, measuredText(b.exp.Objective, c.LatencyMS, c.OfAll, c.Availability, c.Together()))}
-	if text := c.Outlying(); text != "" {
+	f := summary.Finding{Level: "result", Cell: &c.Cell, Title: "misses the objective", Searched: c.Breaking != nil && c.Load.Find,
+		Text: fmt.Sprintf("objective: %s; measured: %s", c.Objective.Text, measuredText(b.exp.Objective, c.LatencyMS, c.OfAll, c.Availability, Together(c)))}
+	if text := Outlying(c); text != "" {
 		f.Text += "; " + text
 	}
 	if c.Objective.Missed != "" {
 		f.Text += "; " + c.Objective.Missed
 	}
-	if near := c.Near(); near != nil {
+	if near := NearObjective(c); near != nil {
 		f.Text += "; not decided: " + near.Text()
 	}
 	switch {
@@ -61,8 +63,8 @@ func (b *Builder) objectiveFinding(c *CellSummary) (Finding, bool) {
 // breakingFinding states up to which load a cell meets its objective, with the figures
 // at that load. Figures over all loads would mean nothing, because the highest loads
 // are meant to miss the objective.
-func (b *Builder) breakingFinding(c *CellSummary) Finding {
-	f := Finding{Level: "result", Cell: &c.Cell, Title: "no load was seen to meet the objective", Text: "objective: " + c.Objective.Text, Searched: c.Load.Find}
+func (b *Builder) breakingFinding(c *summary.Cell) summary.Finding {
+	f := summary.Finding{Level: "result", Cell: &c.Cell, Title: "no load was seen to meet the objective", Text: "objective: " + c.Objective.Text, Searched: c.Load.Find}
 	load := c.Breaking.Load()
 	if load == nil {
 		if metSomewhere(c.Steps) {
@@ -88,7 +90,7 @@ func (b *Builder) breakingFinding(c *CellSummary) Finding {
 	f.Title = fmt.Sprintf("%s %s%s %s", verb, bound, threeDigits(*load), unit)
 	held := c.Breaking.Held
 	if !c.Load.Find { // the levels of a ramp are all tested
-		if at := slices.IndexFunc(c.Steps, func(s Step) bool { return s.Target == *load }); at >= 0 {
+		if at := slices.IndexFunc(c.Steps, func(s summary.Step) bool { return s.Target == *load }); at >= 0 {
 			held = &c.Steps[at]
 		}
 	}
@@ -101,16 +103,13 @@ func (b *Builder) breakingFinding(c *CellSummary) Finding {
 	return f
 }
 
-// invalidWords end the title of the finding about invalid trials.
-const invalidWords = "invalid, and left out"
-
 // kinds names how attempts ended, worst first.
 var kinds = []struct {
 	state   State
 	counted bool
 	words   string
 }{
-	{Invalid, false, invalidWords},
+	{Invalid, false, summary.InvalidWords},
 	{Failed, false, "failed"},
 	{Partial, true, "cut off before the end"},
 	{Partial, false, "cut off before the end, and left out"},
@@ -119,8 +118,8 @@ var kinds = []struct {
 // failures reports the cell's attempts that failed or were cut off. There is one finding
 // for each kind, with the reasons. Those that were disturbed are in the cell's
 // Disturbance.
-func (b *Builder) failures(c *CellSummary) []Finding {
-	var all []Finding
+func (b *Builder) failures(c *summary.Cell) []summary.Finding {
+	var all []summary.Finding
 	for _, kind := range kinds {
 		var trials, reasons []string
 		for _, a := range b.attempts {
@@ -135,7 +134,7 @@ func (b *Builder) failures(c *CellSummary) []Finding {
 		if len(trials) == 0 {
 			continue
 		}
-		f := Finding{Level: "warning", Cell: &c.Cell, Title: plural(len(trials), "trial") + " " + kind.words}
+		f := summary.Finding{Level: "warning", Cell: &c.Cell, Title: plural(len(trials), "trial") + " " + kind.words}
 		f.Text = strings.TrimPrefix(plural(len(trials), "trial"), fmt.Sprint(len(trials), " ")) + " " + strings.Join(trials, ", ") + ": " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
 		if more := len(reasons) - 3; more > 0 {
 			f.Text += fmt.Sprintf("; and %d more like these", more)
@@ -146,8 +145,8 @@ func (b *Builder) failures(c *CellSummary) []Finding {
 }
 
 // skips reports each service that was skipped, once for all its cells.
-func (b *Builder) skips() []Finding {
-	var all []Finding
+func (b *Builder) skips() []summary.Finding {
+	var all []summary.Finding
 	var reported []string
 	for _, c := range b.cells {
 		name := c.plan.Service.Name
@@ -155,7 +154,7 @@ func (b *Builder) skips() []Finding {
 			continue
 		}
 		reported = append(reported, name)
-		all = append(all, Finding{Level: "warning", Title: "service " + name + " was skipped", Text: c.skipped})
+		all = append(all, summary.Finding{Level: "warning", Title: "service " + name + " was skipped", Text: c.skipped})
 	}
 	return all
 }

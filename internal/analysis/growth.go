@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display/digits"
 )
 
@@ -16,15 +17,15 @@ const (
 
 // growth finds memory that grows in every trial of a service that stayed up. It needs
 // at least two steps, because one step goes up as often as down.
-func (b *Builder) growth(c *CellSummary) (Finding, bool) {
-	peaks := peaksOf(c)
+func (b *Builder) growth(c *summary.Cell) (summary.Finding, bool) {
+	peaks := c.MemoryPeaks()
 	if !b.exp.Measure.Kept || len(peaks) < 3 {
-		return Finding{}, false
+		return summary.Finding{}, false
 	}
 	var texts []string
 	for i, peak := range peaks {
 		if i > 0 && peak-peaks[i-1] <= max(growthShare*peaks[i-1], growthBytes) {
-			return Finding{}, false
+			return summary.Finding{}, false
 		}
 		texts = append(texts, peakText(peak, c.Limits.MemoryBytes))
 	}
@@ -33,7 +34,7 @@ func (b *Builder) growth(c *CellSummary) (Finding, bool) {
 		of = fmt.Sprintf("%% of its limit of %s MiB", digits.Significant(float64(*limit)/(1<<20), 4))
 	}
 	first, last := peaks[0], peaks[len(peaks)-1]
-	return Finding{Level: "result", Cell: &c.Cell, Title: "memory grows from run to run",
+	return summary.Finding{Level: "result", Cell: &c.Cell, Title: "memory grows from run to run",
 		Text: fmt.Sprintf("peaks of %s%s: %.2g times in %d runs without a restart", strings.Join(texts, ", "), of, last/first, len(peaks))}, true
 }
 

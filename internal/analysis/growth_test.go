@@ -3,6 +3,7 @@ package analysis
 import (
 	"testing"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -26,12 +27,12 @@ func TestMemoryThatGrowsFromRunToRunIsFound(t *testing.T) {
 		{"not measured", nil, 0, true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cell := CellSummary{}
+			cell := summary.Cell{}
 			if c.limit > 0 {
 				cell.Limits.MemoryBytes = ptr(c.limit * mib)
 			}
 			for i, p := range c.peaks {
-				cell.PerTrial = append(cell.PerTrial, TrialFigures{Trial: i + 1, MemoryPeak: ptr(p * mib)})
+				cell.PerTrial = append(cell.PerTrial, summary.TrialFigures{Trial: i + 1, MemoryPeak: ptr(p * mib)})
 			}
 			b := &Builder{exp: &experiment.Experiment{Measure: experiment.Measure{Kept: c.kept}}}
 			got, found := b.growth(&cell)

@@ -8,21 +8,8 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-)
-
-// What limits a service: the values of limited_by. docs/method.md has what each
-// requires.
-const (
-	ByCPULimit    = "cpu limit"   // it uses its quota, and the kernel stops it
-	ByThrottling  = "throttling"  // the kernel stops it, although it uses less than its quota on average
-	ByMemory      = "memory"      // OOM kills
-	ByErrors      = "errors"      // bad answers, although the latency is met
-	ByDependency  = "dependency"  // one is at its own CPU limit, or requests mostly wait for it
-	ByParallelism = "parallelism" // all of its threads are busy, and no limit stops them
-	ByService     = "service"     // none of these is shown: its own parallelism, locks, queues
-	ByGenerator   = "generator"   // an agent could not send more: a lower bound
-	ByHost        = "host"        // the CPUs of the machine are busy; a lower bound if none was idle
 )
 
 const (
@@ -63,7 +50,7 @@ func (s stretch) limit(blocks []search.Block) (by, evidence string) {
 // inside returns what limits the service, and the errors beside it.
 func (s stretch) inside(blocks []search.Block) (by, evidence string) {
 	by, evidence = s.used(blocks)
-	if failed := s.tooManyFailed(); failed != "" && by != ByErrors {
+	if failed := s.tooManyFailed(); failed != "" && by != summary.ByErrors {
 		evidence = followed(evidence, "and at the lowest loads that missed the objective "+failed)
 	}
 	return by, evidence
@@ -73,30 +60,30 @@ func (s stretch) inside(blocks []search.Block) (by, evidence string) {
 func (s stretch) used(blocks []search.Block) (by, evidence string) {
 	server := &s.sums.Server
 	if server.OOMKills != nil && *server.OOMKills > 0 {
-		return ByMemory, plural(int(*server.OOMKills), "OOM kill") + " in the windows above it"
+		return summary.ByMemory, plural(int(*server.OOMKills), "OOM kill") + " in the windows above it"
 	}
 	if text := s.failedText(blocks); text != "" {
 		if n := deref(server.Restarts); n > 0 {
 			text += fmt.Sprintf("; the service ended %s there", plural(int(n), "time"))
 		}
-		return ByErrors, text
+		return summary.ByErrors, text
 	}
 	if by, evidence := s.atLimit(); by != "" {
 		return by, evidence
 	}
 	if text := s.dependencyText(); text != "" {
-		return ByDependency, text
+		return summary.ByDependency, text
 	}
 	if text := s.waitedText(); text != "" {
-		return ByDependency, text
+		return summary.ByDependency, text
 	}
 	if stoppedInBursts(server) {
-		return ByThrottling, fmt.Sprintf("it was %s, though it used %.0f%% of its CPU limit on average", throttledText(server), 100*deref(server.OfLimit()))
+		return summary.ByThrottling, fmt.Sprintf("it was %s, though it used %.0f%% of its CPU limit on average", throttledText(server), 100*deref(server.OfLimit()))
 	}
 	if by, evidence := s.busy(); by != "" {
 		return by, evidence
 	}
-	return ByService, s.unknownText()
+	return summary.ByService, s.unknownText()
 }
 
 // atLimit returns ByCPULimit if the service uses its limit and the kernel stops it.
@@ -108,9 +95,9 @@ func (s stretch) atLimit() (by, evidence string) {
 		return "", ""
 	}
 	if threads, _ := wholeCores(*server.Cores()); threads > 0 && !stopped(server) {
-		return ByService, fmt.Sprintf("%s, as %s; whether it was throttled was not measured, so it is the limit or its own parallelism", usedText(server), busyThreads(threads))
+		return summary.ByService, fmt.Sprintf("%s, as %s; whether it was throttled was not measured, so it is the limit or its own parallelism", usedText(server), busyThreads(threads))
 	}
-	return ByCPULimit, followed(usedText(server), throttledText(server))
+	return summary.ByCPULimit, followed(usedText(server), throttledText(server))
 }
 
 // dependencyText states that the CPU limit of a dependency is used up or stops it, by the
@@ -135,7 +122,7 @@ func (s stretch) waitedText() string {
 	if n == 0 {
 		return ""
 	}
-	waited, took := 1e3*s.sums.Waits.Seconds()/n, ms(s.sums.Client.Service.Mean())
+	waited, took := 1e3*s.sums.Waits.Seconds()/n, summary.MS(s.sums.Client.Service.Mean())
 	if waited < waitShare*took {
 		return ""
 	}
@@ -173,10 +160,10 @@ func (s stretch) tooManyFailed() string {
 }
 
 // failureKinds counts the requests of Failed by kind: "214 were cut off".
-func failureKinds(e sums.Errors) string {
+func failureKinds(e summary.ErrorCounts) string {
 	e.Timeouts, e.Dropped = 0, 0
 	failures := e.Failures()
-	slices.SortStableFunc(failures, func(x, y Failure) int { return cmp.Compare(y.N, x.N) })
+	slices.SortStableFunc(failures, func(x, y summary.Failure) int { return cmp.Compare(y.N, x.N) })
 	parts := make([]string, len(failures))
 	for i, f := range failures {
 		parts[i] = fmt.Sprintf("%d %s", f.N, f.Did)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
@@ -37,14 +38,14 @@ func TestAnUsedLimitLimitsOnlyIfTheKernelStops(t *testing.T) {
 	}{
 		{"one thread under one CPU, never throttled", serverSums(0.97, 1, n(0), ptr(0.0)), false, ""},
 		{"one thread under one CPU, a millisecond in 28% of the periods", serverSums(0.99, 1, n(28), ptr(0.028)), false, ""},
-		{"one thread under half a CPU", serverSums(0.5, 0.5, n(100), ptr(5.0)), true, ByCPULimit},
-		{"two threads under 1.5 CPUs", serverSums(1.5, 1.5, n(100), ptr(5.0)), true, ByCPULimit},
-		{"four threads under one CPU, with a rest", serverSums(0.91, 1, n(62), ptr(8.0)), true, ByCPULimit},
+		{"one thread under half a CPU", serverSums(0.5, 0.5, n(100), ptr(5.0)), true, summary.ByCPULimit},
+		{"two threads under 1.5 CPUs", serverSums(1.5, 1.5, n(100), ptr(5.0)), true, summary.ByCPULimit},
+		{"four threads under one CPU, with a rest", serverSums(0.91, 1, n(62), ptr(8.0)), true, summary.ByCPULimit},
 		{"less than the limit on average", serverSums(0.86, 1, n(45), ptr(7.0)), true, ""},
 		{"only the periods are known, and few are throttled", serverSums(0.99, 1, n(28), nil), false, ""},
-		{"only the periods are known, and most are throttled", serverSums(0.99, 1, n(87), nil), true, ByCPULimit},
-		{"throttling is not known, and one thread may be busy", serverSums(0.97, 1, nil, nil), false, ByService},
-		{"throttling is not known, and no number of threads explains the use", serverSums(0.49, 0.5, nil, nil), false, ByCPULimit},
+		{"only the periods are known, and most are throttled", serverSums(0.99, 1, n(87), nil), true, summary.ByCPULimit},
+		{"throttling is not known, and one thread may be busy", serverSums(0.97, 1, nil, nil), false, summary.ByService},
+		{"throttling is not known, and no number of threads explains the use", serverSums(0.49, 0.5, nil, nil), false, summary.ByCPULimit},
 		{"no limit", serverSums(0.99, 0, nil, nil), false, ""},
 	} {
 		all := sums.New()
@@ -61,7 +62,7 @@ func TestAnUsedLimitLimitsOnlyIfTheKernelStops(t *testing.T) {
 // A service that one worker serves uses less than a core, beside a generator: with a
 // third of the CPUs idle, no request waits for one for long.
 func TestAHostWithIdleCPUIsNotTheLimit(t *testing.T) {
-	for idle, want := range map[float64]string{0.67: "", 0.3: "", 0.1: ByHost} {
+	for idle, want := range map[float64]string{0.67: "", 0.3: "", 0.1: summary.ByHost} {
 		all := sums.New()
 		cpu := 9.0
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, Of: "go", End: 10e9, Server: &signals.Server{CPU: &cpu, Up: true}}, "go")
@@ -76,14 +77,14 @@ func TestAHostWithIdleCPUIsNotTheLimit(t *testing.T) {
 // One busy thread uses a core, and so does what a generator leaves of a host with two CPUs:
 // only idle CPU distinguishes them.
 func TestABusyThreadIsTheLimitOnlyBesideIdleCPU(t *testing.T) {
-	for idle, want := range map[float64]string{0.8: ByParallelism, 0.3: ByParallelism, 0.12: ByHost, 0: ByHost} {
+	for idle, want := range map[float64]string{0.8: summary.ByParallelism, 0.3: summary.ByParallelism, 0.12: summary.ByHost, 0: summary.ByHost} {
 		all := sums.New()
 		cpu := 9.9
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, Of: "nginx", End: 10e9, Server: &signals.Server{CPU: &cpu, Up: true}}, "nginx")
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, End: 10e9, Host: &signals.Host{CPUs: 2, Idle: idle, Busy: 2 - idle}}, "nginx")
 		s := stretch{sums: all, over: []overload{{load: 45000, sums: all}}}
 		by, evidence := s.busy()
-		if by != want || strings.Contains(evidence, "may be the limit as well") != (want == ByHost) {
+		if by != want || strings.Contains(evidence, "may be the limit as well") != (want == summary.ByHost) {
 			t.Errorf("%v of 2 CPUs idle: limited by %q (%s), want %q", idle, by, evidence, want)
 		}
 	}
@@ -113,30 +114,30 @@ func TestFindingsThatExcludeEachOtherAreWithheld(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		by        string
-		tail      Causes
+		tail      summary.Causes
 		throttled int64 // of 100 periods of the windows that tested the answer
 		waits     bool
 		want      string // a part of the contradiction; "": it stands
 	}{
-		{"a limit, and a tail that is not throttled", ByCPULimit, Causes{Rest: 1}, 60, false, "0% of the time of its slowest requests at the breaking point is throttling"},
-		{"a limit, and the tail below it was not throttled at all", ByCPULimit, Causes{Rest: 1}, 0, false, ""},
-		{"a limit, and a throttled tail", ByThrottling, Causes{Throttling: 0.6, Rest: 0.4}, 60, false, ""},
-		{"busy threads, and a throttled tail", ByParallelism, Causes{Throttling: 0.6, Rest: 0.4}, 60, false, "60% of the time"},
-		{"busy threads, and a few throttled requests", ByParallelism, Causes{Requests: 19, Throttling: 0.6, Rest: 0.4}, 60, false, ""},
-		{"a lock, and a tail of the dependency", ByService, Causes{Dependency: 0.7, Rest: 0.3}, 0, true, "the dependency"},
-		{"the dependency, and none of the tail", ByDependency, Causes{Rest: 1}, 0, true, "0% of the time"},
-		{"the dependency, which is not reported", ByDependency, Causes{Rest: 1}, 0, false, ""},
-		{"errors, and the generator's tail", ByErrors, Causes{Generator: 0.6, Rest: 0.4}, 0, false, ""},
-		{"the generator's tail", ByParallelism, Causes{Generator: 0.3, GeneratorQueue: 0.3, Rest: 0.4}, 0, false, "60% of the time"},
-		{"the generator was the limit anyway", ByGenerator, Causes{Generator: 1}, 0, false, ""},
+		{"a limit, and a tail that is not throttled", summary.ByCPULimit, summary.Causes{Rest: 1}, 60, false, "0% of the time of its slowest requests at the breaking point is throttling"},
+		{"a limit, and the tail below it was not throttled at all", summary.ByCPULimit, summary.Causes{Rest: 1}, 0, false, ""},
+		{"a limit, and a throttled tail", summary.ByThrottling, summary.Causes{Throttling: 0.6, Rest: 0.4}, 60, false, ""},
+		{"busy threads, and a throttled tail", summary.ByParallelism, summary.Causes{Throttling: 0.6, Rest: 0.4}, 60, false, "60% of the time"},
+		{"busy threads, and a few throttled requests", summary.ByParallelism, summary.Causes{Requests: 19, Throttling: 0.6, Rest: 0.4}, 60, false, ""},
+		{"a lock, and a tail of the dependency", summary.ByService, summary.Causes{Dependency: 0.7, Rest: 0.3}, 0, true, "the dependency"},
+		{"the dependency, and none of the tail", summary.ByDependency, summary.Causes{Rest: 1}, 0, true, "0% of the time"},
+		{"the dependency, which is not reported", summary.ByDependency, summary.Causes{Rest: 1}, 0, false, ""},
+		{"errors, and the generator's tail", summary.ByErrors, summary.Causes{Generator: 0.6, Rest: 0.4}, 0, false, ""},
+		{"the generator's tail", summary.ByParallelism, summary.Causes{Generator: 0.3, GeneratorQueue: 0.3, Rest: 0.4}, 0, false, "60% of the time"},
+		{"the generator was the limit anyway", summary.ByGenerator, summary.Causes{Generator: 1}, 0, false, ""},
 	} {
 		periods := int64(100)
-		cell := CellSummary{CPU: CPUSummary{Periods: &periods, ThrottledPeriods: &c.throttled}, Causes: &c.tail,
-			Breaking: &BreakingPoint{RateRPS: ptr(100.0), LimitedBy: c.by, Evidence: "the figures"}}
+		cell := summary.Cell{CPU: summary.CPU{Periods: &periods, ThrottledPeriods: &c.throttled}, Causes: &c.tail,
+			Breaking: &summary.BreakingPoint{RateRPS: ptr(100.0), LimitedBy: c.by, Evidence: "the figures"}}
 		if c.waits {
-			cell.WaitsMS = &WaitsSummary{}
+			cell.WaitsMS = &summary.Waits{}
 		}
-		cell.withholdRefuted()
+		withholdRefuted(&cell)
 		b := cell.Breaking
 		if (b.Contradiction == "") != (c.want == "") || !strings.Contains(b.Contradiction, c.want) || (b.LimitedBy == "") != (c.want != "") {
 			t.Errorf("%s: limited by %q, contradiction %q, want %q", c.name, b.LimitedBy, b.Contradiction, c.want)
@@ -145,35 +146,40 @@ func TestFindingsThatExcludeEachOtherAreWithheld(t *testing.T) {
 }
 
 func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
-	at := func(load float64, by string) *BreakingPoint { return &BreakingPoint{RateRPS: &load, LimitedBy: by} }
-	ends := func(b *BreakingPoint, low, high float64) *BreakingPoint { b.Low, b.High = &low, &high; return b }
-	bound := at(100, ByGenerator)
+	at := func(load float64, by string) *summary.BreakingPoint {
+		return &summary.BreakingPoint{RateRPS: &load, LimitedBy: by}
+	}
+	ends := func(b *summary.BreakingPoint, low, high float64) *summary.BreakingPoint {
+		b.Low, b.High = &low, &high
+		return b
+	}
+	bound := at(100, summary.ByGenerator)
 	bound.AtLeast = true
 	for _, c := range []struct {
 		name        string
-		under, free *BreakingPoint
+		under, free *summary.BreakingPoint
 		withheld    bool
 	}{
-		{"the same without it", at(100, ByCPULimit), at(101, ByService), true},
-		{"less without it", at(100, ByThrottling), at(90, ByService), true},
-		{"more without it", at(100, ByCPULimit), at(200, ByHost), false},
-		{"limited by something else", at(100, ByParallelism), at(101, ByParallelism), false},
-		{"its own parallelism, and more without it", ends(at(100, ByParallelism), 95, 105), ends(at(126, ByParallelism), 120, 130), true},
-		{"its own parallelism, and intervals that overlap", ends(at(100, ByParallelism), 90, 122), ends(at(126, ByParallelism), 120, 130), false},
-		{"more without it, within both intervals", ends(at(100, ByCPULimit), 82, 112), ends(at(108, ByService), 90, 118), true},
-		{"more without it than one start holds", ends(at(100, ByCPULimit), 95, 105), ends(at(108, ByService), 90, 118), false},
-		{"only a bound without it", at(100, ByCPULimit), bound, false},
-		{"not searched without it", at(100, ByCPULimit), nil, false},
+		{"the same without it", at(100, summary.ByCPULimit), at(101, summary.ByService), true},
+		{"less without it", at(100, summary.ByThrottling), at(90, summary.ByService), true},
+		{"more without it", at(100, summary.ByCPULimit), at(200, summary.ByHost), false},
+		{"limited by something else", at(100, summary.ByParallelism), at(101, summary.ByParallelism), false},
+		{"its own parallelism, and more without it", ends(at(100, summary.ByParallelism), 95, 105), ends(at(126, summary.ByParallelism), 120, 130), true},
+		{"its own parallelism, and intervals that overlap", ends(at(100, summary.ByParallelism), 90, 122), ends(at(126, summary.ByParallelism), 120, 130), false},
+		{"more without it, within both intervals", ends(at(100, summary.ByCPULimit), 82, 112), ends(at(108, summary.ByService), 90, 118), true},
+		{"more without it than one start holds", ends(at(100, summary.ByCPULimit), 95, 105), ends(at(108, summary.ByService), 90, 118), false},
+		{"only a bound without it", at(100, summary.ByCPULimit), bound, false},
+		{"not searched without it", at(100, summary.ByCPULimit), nil, false},
 	} {
-		if got := c.under.withoutLimit(c.free); (got.Contradiction != "") != c.withheld || c.under.LimitedBy == "" {
+		if got := withoutLimit(c.under, c.free); (got.Contradiction != "") != c.withheld || c.under.LimitedBy == "" {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
 	limited, free := "1", "2"
-	cells := []CellSummary{
-		{Service: "go", Limits: LimitsSummary{CPUMillis: ptr(int64(1000)), Replicas: 1}, Vary: map[string]*string{"cpu": &limited}, Breaking: at(100, ByCPULimit)},
-		{Service: "go", Limits: LimitsSummary{Replicas: 1}, Vary: map[string]*string{"cpu": &free}, Breaking: at(100, ByService)},
-		{Service: "other", Limits: LimitsSummary{CPUMillis: ptr(int64(1000)), Replicas: 1}, Breaking: at(100, ByCPULimit)},
+	cells := []summary.Cell{
+		{Service: "go", Limits: summary.Limits{CPUMillis: ptr(int64(1000)), Replicas: 1}, Vary: map[string]*string{"cpu": &limited}, Breaking: at(100, summary.ByCPULimit)},
+		{Service: "go", Limits: summary.Limits{Replicas: 1}, Vary: map[string]*string{"cpu": &free}, Breaking: at(100, summary.ByService)},
+		{Service: "other", Limits: summary.Limits{CPUMillis: ptr(int64(1000)), Replicas: 1}, Breaking: at(100, summary.ByCPULimit)},
 	}
 	withholdUnlimited(cells, nil)
 	if cells[0].Breaking.Contradiction == "" || cells[2].Breaking.Contradiction != "" {
@@ -188,30 +194,30 @@ func TestALimitThatCostsAServerNoLoadIsNotTheLimitOfItsSettings(t *testing.T) {
 		{Service: "as-is", Label: "as it is"}, {Service: "slower", Label: "GOMAXPROCS=1"}, {Service: "alike", Label: "GOMAXPROCS=2"},
 		{Service: "better", Label: "GOMAXPROCS=4"}, {Service: "two", Label: "2 replicas"}, {Label: "GOMAXPROCS=3", NoEffect: "it has no effect"},
 		{Service: "as-is-500m", Label: "as it is"}, {Service: "alike-500m", Label: "GOMAXPROCS=2"}, {Service: "free", Label: "without the CPU limit"}}}
-	cell := func(service string, load float64, millis, replicas int64) CellSummary {
-		c := CellSummary{Service: service, Breaking: &BreakingPoint{RateRPS: &load, LimitedBy: ByThrottling}, Limits: LimitsSummary{Replicas: int(replicas)}}
+	cell := func(service string, load float64, millis, replicas int64) summary.Cell {
+		c := summary.Cell{Service: service, Breaking: &summary.BreakingPoint{RateRPS: &load, LimitedBy: summary.ByThrottling}, Limits: summary.Limits{Replicas: int(replicas)}}
 		if millis > 0 {
 			c.Limits.CPUMillis = &millis
 		} else {
-			c.Breaking.LimitedBy = ByService
+			c.Breaking.LimitedBy = summary.ByService
 		}
 		return c
 	}
-	cells := []CellSummary{cell("as-is", 100, 1000, 1), cell("slower", 80, 1000, 1), cell("alike", 103, 1000, 1), cell("better", 150, 1000, 1),
+	cells := []summary.Cell{cell("as-is", 100, 1000, 1), cell("slower", 80, 1000, 1), cell("alike", 103, 1000, 1), cell("better", 150, 1000, 1),
 		cell("two", 100, 1000, 2), cell("as-is-500m", 60, 500, 1), cell("alike-500m", 100, 500, 1), cell("free", 101, 0, 1)}
 	withholdUnlimited(cells, server)
 	got := map[string]string{}
 	for i := range cells {
 		got[cells[i].Service] = cells[i].Breaking.LimitedBy
 	}
-	want := map[string]string{"as-is": "", "slower": ByThrottling, "alike": "", "better": ByThrottling, "two": ByThrottling,
-		"as-is-500m": ByThrottling, "alike-500m": ByThrottling, "free": ByService}
+	want := map[string]string{"as-is": "", "slower": summary.ByThrottling, "alike": "", "better": summary.ByThrottling, "two": summary.ByThrottling,
+		"as-is-500m": summary.ByThrottling, "alike-500m": summary.ByThrottling, "free": summary.ByService}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("limited by (-want +got):\n%s", d)
 	}
 	server.Settings[len(server.Settings)-1].UnknownLimits = true
-	cells = []CellSummary{cell("as-is", 100, 1000, 1), cell("free", 101, 0, 1)}
-	if withholdUnlimited(cells, server); cells[0].Breaking.LimitedBy != ByThrottling {
+	cells = []summary.Cell{cell("as-is", 100, 1000, 1), cell("free", 101, 0, 1)}
+	if withholdUnlimited(cells, server); cells[0].Breaking.LimitedBy != summary.ByThrottling {
 		t.Error("a server whose limits are not known counts as one without a limit")
 	}
 }
@@ -226,11 +232,11 @@ func TestADependencysLimitLimitsByTheSameThresholds(t *testing.T) {
 		by       string
 		evidence string
 	}{
-		{"one burst at 5% of its limit", serverSums(0.05, 1, n(1), ptr(0.08)), ByService, ""},
-		{"four bursts at 30% of its limit", serverSums(0.3, 1, n(4), ptr(0.4)), ByService, ""},
-		{"bursts in a quarter of the periods", serverSums(0.5, 1, n(25), ptr(2.0)), ByDependency, "db was throttled in 25% of the periods"},
-		{"its limit is used up", serverSums(0.97, 1, n(90), ptr(6.0)), ByDependency, "db used 97% of its own CPU limit, throttled in 90% of the periods"},
-		{"one thread fills its limit, and is not stopped", serverSums(0.99, 1, n(5), ptr(0.005)), ByService, ""},
+		{"one burst at 5% of its limit", serverSums(0.05, 1, n(1), ptr(0.08)), summary.ByService, ""},
+		{"four bursts at 30% of its limit", serverSums(0.3, 1, n(4), ptr(0.4)), summary.ByService, ""},
+		{"bursts in a quarter of the periods", serverSums(0.5, 1, n(25), ptr(2.0)), summary.ByDependency, "db was throttled in 25% of the periods"},
+		{"its limit is used up", serverSums(0.97, 1, n(90), ptr(6.0)), summary.ByDependency, "db used 97% of its own CPU limit, throttled in 90% of the periods"},
+		{"one thread fills its limit, and is not stopped", serverSums(0.99, 1, n(5), ptr(0.005)), summary.ByService, ""},
 	} {
 		all := sums.New()
 		all.Server, all.Deps = *serverSums(0.5, 1, n(0), ptr(0.0)), map[string]*sums.Server{"db": c.db}

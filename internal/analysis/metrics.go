@@ -1,12 +1,14 @@
 package analysis
 
+import "github.com/millicore/millicore/internal/analysis/summary"
+
 // Metric is a figure of a cell's trials that can be compared or claimed.
 type Metric struct {
 	Name  string // for programs, in --fail-on and in claims
 	Words string // for people
 	Unit  string // of the values: "share" is 0..1, "times" a ratio
 	// Of returns the value of a trial; nil: the metric is not a figure of one trial.
-	Of func(*TrialFigures) *float64
+	Of func(*summary.TrialFigures) *float64
 }
 
 // Metrics with special rules.
@@ -19,37 +21,37 @@ const (
 
 // metrics are ordered as people read them.
 var metrics = []Metric{
-	{"rate", "rate", "requests/s", func(t *TrialFigures) *float64 { return t.RateRPS }},
-	{"requests", "good answers", "requests", func(t *TrialFigures) *float64 { return t.Good }},
-	{"p50", "p50", "ms", func(t *TrialFigures) *float64 {
-		return t.latency(t.P50, func(a *AllRequests) *float64 { return a.P50 })
+	{"rate", "rate", "requests/s", func(t *summary.TrialFigures) *float64 { return t.RateRPS }},
+	{"requests", "good answers", "requests", func(t *summary.TrialFigures) *float64 { return t.Good }},
+	{"p50", "p50", "ms", func(t *summary.TrialFigures) *float64 {
+		return latencyOf(t, t.P50, func(a *summary.AllRequests) *float64 { return a.P50 })
 	}},
-	{"p90", "p90", "ms", func(t *TrialFigures) *float64 {
-		return t.latency(t.P90, func(a *AllRequests) *float64 { return a.P90 })
+	{"p90", "p90", "ms", func(t *summary.TrialFigures) *float64 {
+		return latencyOf(t, t.P90, func(a *summary.AllRequests) *float64 { return a.P90 })
 	}},
-	{"p95", "p95", "ms", func(t *TrialFigures) *float64 {
-		return t.latency(t.P95, func(a *AllRequests) *float64 { return a.P95 })
+	{"p95", "p95", "ms", func(t *summary.TrialFigures) *float64 {
+		return latencyOf(t, t.P95, func(a *summary.AllRequests) *float64 { return a.P95 })
 	}},
-	{"p99", "p99", "ms", func(t *TrialFigures) *float64 {
-		return t.latency(t.P99, func(a *AllRequests) *float64 { return a.P99 })
+	{"p99", "p99", "ms", func(t *summary.TrialFigures) *float64 {
+		return latencyOf(t, t.P99, func(a *summary.AllRequests) *float64 { return a.P99 })
 	}},
-	{"p999", "p99.9", "ms", func(t *TrialFigures) *float64 {
-		return t.latency(t.P999, func(a *AllRequests) *float64 { return a.P999 })
+	{"p999", "p99.9", "ms", func(t *summary.TrialFigures) *float64 {
+		return latencyOf(t, t.P999, func(a *summary.AllRequests) *float64 { return a.P999 })
 	}},
-	{"min", "lowest latency", "ms", func(t *TrialFigures) *float64 { return t.Min }},
-	{"max", "highest latency", "ms", func(t *TrialFigures) *float64 { return t.Max }},
-	{"availability", "availability", "%", func(t *TrialFigures) *float64 { return t.Availability }},
-	{"cpu_per_request", "CPU per request", "ms", func(t *TrialFigures) *float64 { return t.CPUPerReqMS }},
-	{"cpu_of_limit", "CPU of its limit", "share", func(t *TrialFigures) *float64 { return t.CPUOfLimit }},
-	{"cpu_max", "CPU in the busiest frame", "cores", func(t *TrialFigures) *float64 { return t.CPUMax }},
-	{"throttled", "throttled periods", "share", func(t *TrialFigures) *float64 { return t.Throttled }},
-	{"memory_peak", "memory peak", "bytes", func(t *TrialFigures) *float64 { return t.MemoryPeak }},
+	{"min", "lowest latency", "ms", func(t *summary.TrialFigures) *float64 { return t.Min }},
+	{"max", "highest latency", "ms", func(t *summary.TrialFigures) *float64 { return t.Max }},
+	{"availability", "availability", "%", func(t *summary.TrialFigures) *float64 { return t.Availability }},
+	{"cpu_per_request", "CPU per request", "ms", func(t *summary.TrialFigures) *float64 { return t.CPUPerReqMS }},
+	{"cpu_of_limit", "CPU of its limit", "share", func(t *summary.TrialFigures) *float64 { return t.CPUOfLimit }},
+	{"cpu_max", "CPU in the busiest frame", "cores", func(t *summary.TrialFigures) *float64 { return t.CPUMax }},
+	{"throttled", "throttled periods", "share", func(t *summary.TrialFigures) *float64 { return t.Throttled }},
+	{"memory_peak", "memory peak", "bytes", func(t *summary.TrialFigures) *float64 { return t.MemoryPeak }},
 	{memoryGrowthMetric, "growth of memory", "times", nil},
-	{oomKillsMetric, "OOM kills", "kills", func(t *TrialFigures) *float64 { return t.OOMKills }},
-	{restartsMetric, "restarts", "restarts", func(t *TrialFigures) *float64 { return t.Restarts }},
-	{"insert_p99", "p99 of waiting for the dependency", "ms", func(t *TrialFigures) *float64 { return t.WaitsP99 }},
-	{"dependency_cores", "CPU of the dependencies", "cores", func(t *TrialFigures) *float64 { return t.Dependencies }},
-	{BreakingPointMetric, "breaking point", "requests/s", func(t *TrialFigures) *float64 { return t.Breaking }},
+	{oomKillsMetric, "OOM kills", "kills", func(t *summary.TrialFigures) *float64 { return t.OOMKills }},
+	{restartsMetric, "restarts", "restarts", func(t *summary.TrialFigures) *float64 { return t.Restarts }},
+	{"insert_p99", "p99 of waiting for the dependency", "ms", func(t *summary.TrialFigures) *float64 { return t.WaitsP99 }},
+	{"dependency_cores", "CPU of the dependencies", "cores", func(t *summary.TrialFigures) *float64 { return t.Dependencies }},
+	{BreakingPointMetric, "breaking point", "requests/s", func(t *summary.TrialFigures) *float64 { return t.Breaking }},
 }
 
 // events reports whether the metric counts events over all replicas.
@@ -80,15 +82,15 @@ func MetricOf(name string) (Metric, bool) {
 
 // path is the metric's field path of a cell, or its name if it is no field.
 func (m Metric) path() string {
-	if _, ok := ShareOf(m.Name); ok {
-		return LatencyPath(m.Name)
+	if _, ok := summary.ShareOf(m.Name); ok {
+		return summary.LatencyPath(m.Name)
 	}
 	return m.Name
 }
 
 // Trials returns the metric's values, one for each trial that measured it, in the
 // order of the trials.
-func (m Metric) Trials(c *CellSummary) []float64 {
+func (m Metric) Trials(c *summary.Cell) []float64 {
 	var all []float64
 	for i := range c.PerTrial {
 		if m.Of == nil {
@@ -103,13 +105,13 @@ func (m Metric) Trials(c *CellSummary) []float64 {
 
 // unanswered reports whether the metric is a latency of all requests of a trial that held
 // one load and answered none of them, so that it is infinite and no answer has it.
-func (m Metric) unanswered(t *TrialFigures) bool {
-	return m.Of(t) == nil && t.OfAll != nil && t.Infinite(m.Name)
+func (m Metric) unanswered(t *summary.TrialFigures) bool {
+	return m.Of(t) == nil && t.OfAll != nil && Infinite(t, m.Name)
 }
 
 // UnitOf is the metric's unit in a cell. The breaking point of a closed loop is a
 // number of users.
-func (m Metric) UnitOf(c *CellSummary) string {
+func (m Metric) UnitOf(c *summary.Cell) string {
 	if m.Name == BreakingPointMetric && c.Breaking != nil && c.Breaking.Users != nil {
 		return "users"
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display/digits"
 )
 
@@ -16,19 +17,19 @@ type Near struct {
 	Sure      Certainty
 }
 
-// Near returns the figure that is too near to the objective, as a cell's single level of
+// NearObjective returns the figure that is too near to the objective, as a cell's single level of
 // load was judged by it; nil: none is, or another figure decides that the objective was
 // missed.
-func (c *CellSummary) Near() *Near {
+func NearObjective(c *summary.Cell) *Near {
 	o := c.Objective
 	if o == nil || o.Met == nil || c.Breaking != nil || c.Load.Find || len(c.Steps) > 1 {
 		return nil
 	}
-	low, high := c.failing()
+	low, high := failingShare(c)
 	if o.LatencyMS != nil {
 		from, to, sure := endsOf(c, o.Quantile)
 		switch limit := *o.LatencyMS; {
-		case !*o.Met && (low > 1-shareOf(o.Quantile) || sure != NoEnds && from > limit):
+		case !*o.Met && (low > 1-summary.QuantileShare(o.Quantile) || sure != NoEnds && from > limit):
 			return nil
 		case sure != NoEnds && from <= limit && limit < to:
 			return &Near{o.Quantile, from, to, sure}
@@ -43,8 +44,8 @@ func (c *CellSummary) Near() *Near {
 	return nil
 }
 
-// failing is the 95% interval of the share of requests that fail, by their number.
-func (c *CellSummary) failing() (low, high float64) {
+// failingShare is the 95% interval of the share of requests that fail, by their number.
+func failingShare(c *summary.Cell) (low, high float64) {
 	if c.Availability == nil || c.Requests == 0 {
 		return 0, 1
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/experiment"
@@ -31,7 +32,7 @@ func goalOf(e *experiment.Experiment, c *experiment.Cell) goal {
 func (g goal) allowed() search.Config {
 	c := search.Config{AllowedLate: -1, AllowedBad: -1}
 	if g.hasLatency() {
-		c.AllowedLate, c.Late = 1-shareOf(g.objective.Quantile), g.objective.Latency
+		c.AllowedLate, c.Late = 1-summary.QuantileShare(g.objective.Quantile), g.objective.Latency
 	}
 	if g.objective != nil && g.objective.Availability > 0 {
 		c.AllowedBad = 1 - g.objective.Availability/100
@@ -50,27 +51,8 @@ func (g goal) quantile() string {
 	return "p99"
 }
 
-// Quantile is the latency quantile by which the cells of a record are ranked, and that
-// headlines and tables show: that of their objective, or p99 if it has none.
-func (s *Summary) Quantile() string {
-	for i := range s.Cells {
-		if o := s.Cells[i].Objective; o != nil { // the record has one
-			return s.Cells[i].Quantile()
-		}
-	}
-	return "p99"
-}
-
-// Quantile is the latency quantile of the cell's objective, or p99 if it has none.
-func (c *CellSummary) Quantile() string {
-	if c.Objective == nil || c.Objective.Quantile == "" {
-		return "p99"
-	}
-	return c.Objective.Quantile
-}
-
 // late is the share of requests that may be slower than the quantile: 0.01 for p99.
-func (g goal) late() float64 { return 1 - shareOf(g.quantile()) }
+func (g goal) late() float64 { return 1 - summary.QuantileShare(g.quantile()) }
 
 // allowedErrors is the share of requests that may fail before the failures alone miss
 // the objective: a failed request is not available, and it is late.
@@ -124,9 +106,9 @@ func (g goal) failed(t *sums.Total) bool {
 // missedBy explains why a latency objective was missed although the quantile of the
 // answered requests meets it; "" otherwise.
 func (g goal) missedBy(t *sums.Total) string {
-	o, q, b := g.objective, quantiles(t.Client.Latency), g.count(t)
+	o, q, b := g.objective, summary.QuantilesOf(t.Client.Latency), g.count(t)
 	switch {
-	case o.Quantile == "" || q != nil && q.Named(o.Quantile) > ms(o.Latency):
+	case o.Quantile == "" || q != nil && q.Named(o.Quantile) > summary.MS(o.Latency):
 		return "" // the figures show it
 	case !search.Exceeds(float64(b.Late), float64(b.Requests), g.allowed().AllowedLate):
 		return "" // only the availability is missed
@@ -151,7 +133,7 @@ func Lateness(late, requests int64, limit time.Duration) string {
 // objective judges a cell by the sums of its figures. A load with several levels meets
 // the objective if every level does. A load without a level has no quantile, so a
 // latency cannot be judged.
-func (c *cell) objective(s *CellSummary, t *sums.Total, held bool) *ObjectiveSummary {
+func (c *cell) objective(s *summary.Cell, t *sums.Total, held bool) *summary.Objective {
 	if c.goal.objective == nil {
 		return nil
 	}
@@ -185,10 +167,10 @@ func (c *cell) objective(s *CellSummary, t *sums.Total, held bool) *ObjectiveSum
 }
 
 // objectiveOf returns the objective before it is known whether it was met.
-func objectiveOf(o *experiment.Objective) *ObjectiveSummary {
-	r := &ObjectiveSummary{Text: o.String()}
+func objectiveOf(o *experiment.Objective) *summary.Objective {
+	r := &summary.Objective{Text: o.String()}
 	if o.Quantile != "" {
-		latency := ms(o.Latency)
+		latency := summary.MS(o.Latency)
 		r.Quantile, r.LatencyMS = o.Quantile, &latency
 	}
 	if o.Availability > 0 {
@@ -200,81 +182,21 @@ func objectiveOf(o *experiment.Objective) *ObjectiveSummary {
 
 // metSomewhere reports whether the objective was met at any load that was held. A
 // search may know that without knowing where the service breaks.
-func metSomewhere(steps []Step) bool {
-	return slices.ContainsFunc(steps, func(s Step) bool { return s.Met != nil && *s.Met })
-}
-
-// Missed reports whether any cell did not show that it meets its objective: it missed
-// it, or it could not be judged because it failed to run. Cells whose service was
-// skipped do not count, since a missing program says nothing about the service; a
-// finding and a flag report them. If all cells with an objective were skipped, nothing
-// met it, and Missed is true.
-func (s *Summary) Missed() bool {
-	met, skipped := 0, 0
-	for i := range s.Cells {
-		c := &s.Cells[i]
-		switch {
-		case c.Objective == nil:
-		case c.Skipped():
-			skipped++
-		case c.Objective.Met == nil || !*c.Objective.Met:
-			return true
-		default:
-			met++
-		}
-	}
-	return skipped > 0 && met == 0
-}
-
-// Invalid reports whether a limit did not hold in a trial of any cell.
-func (s *Summary) Invalid() bool {
-	return slices.ContainsFunc(s.Cells, func(c CellSummary) bool { return c.Has(FlagInvalid) }) || s.Common != nil && s.Common.Invalid()
-}
-
-// WhyInvalid is why a limit of a cell did not hold; "" if all did.
-func (s *Summary) WhyInvalid(cell int) string {
-	for _, f := range s.Findings {
-		if f.Cell != nil && *f.Cell == cell && strings.HasSuffix(f.Title, invalidWords) {
-			return f.Text
-		}
-	}
-	return ""
+func metSomewhere(steps []summary.Step) bool {
+	return slices.ContainsFunc(steps, func(s summary.Step) bool { return s.Met != nil && *s.Met })
 }
 
 // Infinite reports whether so many of a trial's requests failed that a latency metric
 // over all of them is infinite. Its value in t is that of the answered requests, and
 // so a lower bound. It returns false for any other metric.
-func (t *TrialFigures) Infinite(metric string) bool {
-	share, ok := ShareOf(metric)
+func Infinite(t *summary.TrialFigures, metric string) bool {
+	share, ok := summary.ShareOf(metric)
 	return ok && t.Availability != nil && search.Exceeds(100-*t.Availability, 100, 1-share)
-}
-
-// ShareOf returns the share of requests that a latency metric means: 0.99 for p99, and
-// 1 for max. It returns false for any other metric.
-func ShareOf(metric string) (float64, bool) {
-	switch metric {
-	case "p50", "p90", "p95", "p99", "p999":
-		return shareOf(metric), true
-	case "max":
-		return 1, true
-	}
-	return 0, false
-}
-
-// shareOf returns the share of requests that a quantile's name means: 0.999 for p999.
-func shareOf(quantile string) float64 {
-	digits := quantile[1:]
-	share, unit := 0.0, 1.0
-	for _, d := range digits {
-		unit /= 10
-		share += float64(d-'0') * unit
-	}
-	return share
 }
 
 // Together labels a latency of a cell that is not the median over its trials, which tables
 // have: " of all requests together"; "" of one trial, where both are the same.
-func (c *CellSummary) Together() string {
+func Together(c *summary.Cell) string {
 	if len(c.PerTrial) < 2 {
 		return ""
 	}
@@ -284,18 +206,18 @@ func (c *CellSummary) Together() string {
 // Outlying explains why all requests of a cell together meet, or miss, the latency of its
 // objective, and the median over its trials does not: "the median over 6 trials is 12.5 ms;
 // 1 of them misses the objective, with a p99 of 350 ms". It is "" if both agree.
-func (c *CellSummary) Outlying() string {
+func Outlying(c *summary.Cell) string {
 	o := c.Objective
 	if o == nil || o.LatencyMS == nil || c.LatencyMS == nil || c.Breaking != nil {
 		return ""
 	}
-	f, ok := c.Figure(o.Quantile)
+	f, ok := FigureOf(c, o.Quantile)
 	together, infinite := c.OfAllRequests(o.Quantile)
 	if meets := !infinite && together <= *o.LatencyMS; !ok || f.Trials < 2 || f.AtLeast || meets == (f.Value <= *o.LatencyMS) {
 		return ""
 	}
 	m, _ := MetricOf(o.Quantile)
-	n, highest, all := 0, 0.0, c.ofAll(m)
+	n, highest, all := 0, 0.0, valuesOf(c, m)
 	for _, v := range all {
 		if highest = max(highest, v); v > *o.LatencyMS {
 			n++
@@ -314,12 +236,12 @@ func (c *CellSummary) Outlying() string {
 
 // measuredText describes the measured figures that belong to an objective: q of the
 // answered requests, all of all of them. of labels the latency: see Together.
-func measuredText(o *experiment.Objective, q *Quantiles, all *AllRequests, availability *float64, of string) string {
+func measuredText(o *experiment.Objective, q *summary.Quantiles, all *summary.AllRequests, availability *float64, of string) string {
 	var parts []string
 	if o.Quantile != "" {
 		text := "no " + o.Quantile + " of a single load level"
 		if q != nil {
-			v, atLeast := all.named(o.Quantile, q)
+			v, atLeast := all.Named(o.Quantile, q)
 			text = fmt.Sprintf("%s %s ms%s", o.Quantile, bounded(v, atLeast), of)
 		}
 		parts = append(parts, text)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
@@ -89,17 +90,17 @@ func (s endings) verdicts(t *testing.T) map[string]bool {
 // One trial of six decides the percentile of all requests together, and the objective.
 func TestAnObjectiveThatOneTrialMissesIsExplained(t *testing.T) {
 	limit := 100.0
-	cell := func(together float64, p99 ...float64) *CellSummary {
+	cell := func(together float64, p99 ...float64) *summary.Cell {
 		c := p99s("x", p99...)
-		c.LatencyMS = &Quantiles{P99: together}
-		c.Objective = &ObjectiveSummary{Quantile: "p99", LatencyMS: &limit}
+		c.LatencyMS = &summary.Quantiles{P99: together}
+		c.Objective = &summary.Objective{Quantile: "p99", LatencyMS: &limit}
 		return &c
 	}
 	refusing := cell(111.3, 12, 12, 12.5, 12.5, 13, 13)
 	refusing.PerTrial[5] = unanswered
 	for _, c := range []struct {
 		name string
-		cell *CellSummary
+		cell *summary.Cell
 		want string
 	}{
 		{"one of six", cell(111.3, 12, 12, 12.5, 12.5, 13, 350), "the median over 6 trials is 12.5 ms: 1 of them misses the objective, and their highest p99 is 350 ms"},
@@ -109,11 +110,11 @@ func TestAnObjectiveThatOneTrialMissesIsExplained(t *testing.T) {
 		{"both meet it", cell(90, 12, 12, 12.5, 350), ""},
 		{"one trial", cell(111.3, 111.3), ""},
 	} {
-		if got := c.cell.Outlying(); got != c.want {
+		if got := Outlying(c.cell); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if cell(1, 1).Together() != "" || cell(1, 1, 1).Together() != " of all requests together" {
+	if Together(cell(1, 1)) != "" || Together(cell(1, 1, 1)) != " of all requests together" {
 		t.Error("a latency of several trials is labelled, and one of one trial is not")
 	}
 }
@@ -183,7 +184,7 @@ func TestAFindingSaysThatFailedRequestsMissALatency(t *testing.T) {
 			e := c.experiment(&experiment.Target{Value: 100})
 			b := New(e, []Attempt{{Trial: 1}})
 			b.Add(c.frame(1))
-			s := b.Summarize(SummaryExperiment{}, record.Host{})
+			s := b.Summarize(summary.Experiment{}, record.Host{})
 			if f := s.Findings[0]; f.Title != "misses the objective" || f.Text != c.want || !s.Missed() {
 				t.Errorf("missed: %v; finding %q: %q", s.Missed(), f.Title, f.Text)
 			}
@@ -194,7 +195,7 @@ func TestAFindingSaysThatFailedRequestsMissALatency(t *testing.T) {
 // A percentile of all requests counts the failed ones as infinitely late: of 1,000, six of
 // which failed, p99 is the 990th of those that were answered.
 func TestALatencyOfAllRequestsCountsTheFailedOnes(t *testing.T) {
-	of := func(refused int64) CellSummary {
+	of := func(refused int64) summary.Cell {
 		e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 1000}, Agents: 1, Timeout: 20 * time.Second})
 		e.Objective = &experiment.Objective{Quantile: "p99", Latency: 987 * time.Millisecond}
 		f := client(1, "measure", 0, 0)

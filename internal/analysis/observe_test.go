@@ -9,6 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -98,12 +99,12 @@ func TestTheGeneratorOrTheHostIsTheLimitOnlyWhereTheServiceIsNot(t *testing.T) {
 		want   string
 	}{
 		{"all is well", []*signals.Frame{prompt, server(1, signals.Measure, 0.5, 10, 0), host(1)}, ""},
-		{"one request was sent so late that this alone makes it late", []*signals.Frame{once(98 * time.Millisecond), server(1, signals.Measure, 0.5, 10, 0), host(1)}, ByGenerator},
+		{"one request was sent so late that this alone makes it late", []*signals.Frame{once(98 * time.Millisecond), server(1, signals.Measure, 0.5, 10, 0), host(1)}, summary.ByGenerator},
 		{"one was sent late, by chance", []*signals.Frame{once(20 * time.Millisecond), server(1, signals.Measure, 0.5, 10, 0), host(1)}, ""},
-		{"the agent lags", []*signals.Frame{lagging, server(1, signals.Measure, 0.5, 10, 0), host(1)}, ByGenerator},
-		{"the host is full", []*signals.Frame{prompt, server(1, signals.Measure, 0.5, 10, 0), host(0.02)}, ByHost},
+		{"the agent lags", []*signals.Frame{lagging, server(1, signals.Measure, 0.5, 10, 0), host(1)}, summary.ByGenerator},
+		{"the host is full", []*signals.Frame{prompt, server(1, signals.Measure, 0.5, 10, 0), host(0.02)}, summary.ByHost},
 		{"the host is full, but the service is at its limit", []*signals.Frame{prompt, server(1, signals.Measure, 0.95, 10, 0), host(0.02)}, ""},
-		{"the agent lags, and the service is throttled but in time", []*signals.Frame{lagging, server(1, signals.Measure, 0.5, 10, 4), host(1)}, ByGenerator},
+		{"the agent lags, and the service is throttled but in time", []*signals.Frame{lagging, server(1, signals.Measure, 0.5, 10, 4), host(1)}, summary.ByGenerator},
 		{"the agent lags, but the service is throttled and late by itself", []*signals.Frame{late, server(1, signals.Measure, 0.5, 10, 4), host(1)}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -149,11 +150,11 @@ func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
 	}{
 		{"it did not wait", users(), []*signals.Frame{waited(0.05), half, idle}, "", ""},
 		{"it is not known", users(), []*signals.Frame{client(1, signals.Measure, 100, 150*time.Millisecond), half, idle}, "", ""},
-		{"it waited most of the time", users(), []*signals.Frame{waited(1.9), half, idle}, ByGenerator, "waited 1.9 s in each second"},
+		{"it waited most of the time", users(), []*signals.Frame{waited(1.9), half, idle}, summary.ByGenerator, "waited 1.9 s in each second"},
 		{"the service is at its limit", users(), []*signals.Frame{waited(1.9), server(1, signals.Measure, 0.95, 10, 0), idle}, "", ""},
 		{"the service is throttled", users(), []*signals.Frame{waited(1.9), server(1, signals.Measure, 0.5, 10, 4), idle}, "", ""},
-		{"it waited for what the service used of a host with little left", users(), []*signals.Frame{waited(0.5), half, host(signals.Host{Idle: 0.15})}, ByHost, "0.15 of 2 CPUs"},
-		{"it waited on a full host", users(), []*signals.Frame{waited(0.5), half, host(signals.Host{Idle: 0.02})}, ByHost, "0.02 of 2 CPUs"},
+		{"it waited for what the service used of a host with little left", users(), []*signals.Frame{waited(0.5), half, host(signals.Host{Idle: 0.15})}, summary.ByHost, "0.15 of 2 CPUs"},
+		{"it waited on a full host", users(), []*signals.Frame{waited(0.5), half, host(signals.Host{Idle: 0.02})}, summary.ByHost, "0.02 of 2 CPUs"},
 		{"it waited for a neighbour", users(), []*signals.Frame{waited(1.9), half, host(signals.Host{Idle: 0.3, Foreign: 1})}, "", ""},
 		{"it waited for the hypervisor", users(), []*signals.Frame{waited(1.9), half, host(signals.Host{Idle: 0.3, Steal: 1})}, "", ""},
 		{"the service fails beside it", users(), []*signals.Frame{failing, half, idle}, "", ""},
@@ -177,7 +178,7 @@ func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
 
 // Cells under a constant load are judged by the rule of the search.
 func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
-	cellOf := func(load experiment.Load, frames ...*signals.Frame) CellSummary {
+	cellOf := func(load experiment.Load, frames ...*signals.Frame) summary.Cell {
 		e := testExperiment(load)
 		e.Objective = &experiment.Objective{Availability: 99.9}
 		c, _ := build(e, frames...)
@@ -248,7 +249,7 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := cellOf(c.load, c.frames...)
-			if sent := c.frames[0] == late || c.frames[0] == held || c.frames[0] == hardly; got.Generator.Limited != c.want || got.Has(FlagGeneratorLimited) != c.want || got.Has(FlagSentLate) != sent {
+			if sent := c.frames[0] == late || c.frames[0] == held || c.frames[0] == hardly; got.Generator.Limited != c.want || got.Has(summary.FlagGeneratorLimited) != c.want || got.Has(summary.FlagSentLate) != sent {
 				t.Errorf("limited: %v, flags %q; want %v", got.Generator.Limited, got.Flags, c.want)
 			}
 		})

@@ -6,15 +6,17 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // order describes where cells fail as the load rises: "a and b at 200 requests/s, then c
 // at 300; d met the objective up to 500". It is an order only if all cells that fail at
 // different loads differ significantly. It needs two cells, of which one fails. Cells
 // that could not be judged are left out.
-func (b *Builder) order(cells []CellSummary) (Finding, bool) {
+func (b *Builder) order(cells []summary.Cell) (summary.Finding, bool) {
 	failing, holding := map[float64][]string{}, map[float64][]string{}
-	var known []*CellSummary
+	var known []*summary.Cell
 	var loads []float64
 	unit, ramps := "requests/s", math.MaxInt
 	for i := range cells {
@@ -39,7 +41,7 @@ func (b *Builder) order(cells []CellSummary) (Finding, bool) {
 		ramps = min(ramps, len(b.cells[i].trials))
 	}
 	if len(known) < 2 || len(failing) == 0 {
-		return Finding{}, false
+		return summary.Finding{}, false
 	}
 	text := strings.Join(groups(failing, "at", unit), ", then ")
 	if len(holding) > 0 {
@@ -50,8 +52,8 @@ func (b *Builder) order(cells []CellSummary) (Finding, bool) {
 	for i := range known {
 		for j := range i {
 			switch e := ranked.Between(known[i], known[j]); {
-			case e.Basis == Untested:
-				not = e.gapText(plural(ramps, "ramp"))
+			case e.Basis == summary.Untested:
+				not = gapText(&e, plural(ramps, "ramp"))
 			case loads[i] == loads[j] || e.Sign == cmp.Compare(loads[i], loads[j]):
 			case not == "":
 				not = "not all of these differences are significant"
@@ -61,7 +63,7 @@ func (b *Builder) order(cells []CellSummary) (Finding, bool) {
 	if not != "" {
 		title, text = "load at which each cell failed", text+"; not ranked: "+not
 	}
-	return Finding{Level: "result", Title: title, Text: text}, true
+	return summary.Finding{Level: "result", Title: title, Text: text}, true
 }
 
 // groups describes which cells belong to which load, ascending; the first load has the

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 func TestTheOrderInWhichCellsFail(t *testing.T) {
@@ -51,22 +53,22 @@ func TestTheOrderInWhichCellsFail(t *testing.T) {
 				}
 			}
 			b := New(e, attempts)
-			var want Finding
+			var want summary.Finding
 			if c.want != "" {
-				want = Finding{Level: "result", Title: "load at which each cell failed",
+				want = summary.Finding{Level: "result", Title: "load at which each cell failed",
 					Text: fmt.Sprintf("%s; not ranked: 1 ramp per cell, at least %d needed (measure.repeats)", c.want, max(4, len(c.cells)+1))}
 				if c.ramps > 1 {
 					want.Title, want.Text = "order of failure as the load rises", c.want
 				}
 			}
-			cells := make([]CellSummary, len(b.cells))
+			cells := make([]summary.Cell, len(b.cells))
 			for i, cell := range b.cells {
 				for k := range cell.trials {
 					fill(cell, k, c.cells[i])
 				}
-				cells[i] = CellSummary{Label: cell.plan.Label(), Load: loadOf(cell.plan), Breaking: cell.breaking(cell.steps())}
+				cells[i] = summary.Cell{Label: cell.plan.Label(), Load: loadOf(cell.plan), Breaking: cell.breaking(cell.steps())}
 				for _, trial := range cell.trials {
-					var one TrialFigures
+					var one summary.TrialFigures
 					one.BreakingFrom, one.BreakingTo = cell.bracket(trial)
 					cells[i].PerTrial = append(cells[i].PerTrial, one)
 				}

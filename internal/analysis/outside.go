@@ -5,6 +5,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // others returns who else may have caused what a stretch shows. A service whose requests
@@ -41,11 +42,11 @@ func (s stretch) outside() string {
 		return ""
 	}
 	if noise.AgentThrottled() || s.sums.Client.NoPorts > 0 { // part of its latencies is its own, whatever limits the service
-		return ByGenerator
+		return summary.ByGenerator
 	}
 	lagged := s.lagged() && noise.SendLag().Above(disturbance.LateLag) >= fewLate
 	if (lagged || s.lagMisses()) && s.inTime() { // only the lag misses the objective
-		return ByGenerator
+		return summary.ByGenerator
 	}
 	if used := server.OfLimit(); used != nil && *used >= atLimit {
 		return ""
@@ -56,13 +57,13 @@ func (s stretch) outside() string {
 	fullest := noise.Machines().Fullest()
 	switch waited := !s.open && noise.Waited(); {
 	case lagged:
-		return ByGenerator
+		return summary.ByGenerator
 	case fullest != nil && fullest.IdleShare() < fullHost:
-		return ByHost
+		return summary.ByHost
 	case waited && noise.LowIdle(): // perhaps for the service
-		return ByHost
+		return summary.ByHost
 	case waited:
-		return ByGenerator
+		return summary.ByGenerator
 	}
 	return ""
 }
@@ -70,7 +71,7 @@ func (s stretch) outside() string {
 // outsideText describes the figures which show that the generator or the host was the
 // limit.
 func (s stretch) outsideText(by string) string {
-	if by == ByHost {
+	if by == summary.ByHost {
 		m := s.sums.Noise.Machines().Fullest()
 		return fmt.Sprintf("%.2f of %d CPUs were idle%s", m.IdleCores(), m.CPUs, m.On())
 	}
@@ -101,7 +102,7 @@ func (s stretch) generatorLimited() bool {
 		late := s.sums.Noise.SentLate() || c.NoPorts > 0
 		return late && due != nil && sent != nil && *sent+*c.Held() < sentLess**due
 	}
-	return s.lagged() || s.outside() == ByGenerator
+	return s.lagged() || s.outside() == summary.ByGenerator
 }
 
 // lagged reports whether the generator sent so late that its figures are not those of

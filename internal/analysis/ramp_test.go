@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -96,7 +97,7 @@ func (s shown) frames(seq int) []*signals.Frame {
 }
 
 // ramped returns the breaking point of one trial or several.
-func ramped(e *experiment.Experiment, trials ...[]shown) *BreakingPoint {
+func ramped(e *experiment.Experiment, trials ...[]shown) *summary.BreakingPoint {
 	var attempts []Attempt
 	for i := range trials {
 		attempts = append(attempts, Attempt{Trial: i + 1, Repeat: i})
@@ -106,7 +107,7 @@ func ramped(e *experiment.Experiment, trials ...[]shown) *BreakingPoint {
 		fill(c, i, levels)
 	}
 	b := c.ramps().breakingPoint(c.steps())
-	if b != nil && b.LimitedBy == ByService { // its figures have a test of their own
+	if b != nil && b.LimitedBy == summary.ByService { // its figures have a test of their own
 		b.Evidence = itself
 	}
 	return b
@@ -131,76 +132,76 @@ const (
 
 func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 	// at is a breaking point between two levels of a ramp of four.
-	at := func(low, high float64, by, evidence, reason string) *BreakingPoint {
-		return &BreakingPoint{RateRPS: &low, Low: &low, High: &high, EvidenceAt: []float64{high, high}, LimitedBy: by, Evidence: evidence, Reason: reason, TrafficS: 4, Searches: 1}
+	at := func(low, high float64, by, evidence, reason string) *summary.BreakingPoint {
+		return &summary.BreakingPoint{RateRPS: &low, Low: &low, High: &high, EvidenceAt: []float64{high, high}, LimitedBy: by, Evidence: evidence, Reason: reason, TrafficS: 4, Searches: 1}
 	}
-	atLeast := func(low float64, by, evidence, reason string) *BreakingPoint {
-		return &BreakingPoint{RateRPS: &low, Low: &low, AtLeast: true, LimitedBy: by, Evidence: evidence, Reason: reason, TrafficS: 4, Searches: 1}
+	atLeast := func(low float64, by, evidence, reason string) *summary.BreakingPoint {
+		return &summary.BreakingPoint{RateRPS: &low, Low: &low, AtLeast: true, LimitedBy: by, Evidence: evidence, Reason: reason, TrafficS: 4, Searches: 1}
 	}
 	for _, c := range []struct {
 		name   string
 		levels []shown
-		want   *BreakingPoint
+		want   *summary.BreakingPoint
 	}{
 		{"the last level before the first that misses", []shown{fine, fine, slow, slow},
-			at(200, 300, ByService, itself, "")},
+			at(200, 300, summary.ByService, itself, "")},
 		{"the first level misses", []shown{slow, slow, slow, slow},
-			&BreakingPoint{High: ptr(100.0), EvidenceAt: []float64{100.0, 100.0}, LimitedBy: ByService, Evidence: itself, Reason: "the first level, 100, already misses the objective; start lower", TrafficS: 4}},
+			&summary.BreakingPoint{High: ptr(100.0), EvidenceAt: []float64{100.0, 100.0}, LimitedBy: summary.ByService, Evidence: itself, Reason: "the first level, 100, already misses the objective; start lower", TrafficS: 4}},
 		{"none misses", []shown{fine, fine, fine, fine},
 			atLeast(400, "", "", "every level met the objective; raise the load further")},
 		{"the last misses", []shown{fine, fine, fine, slow},
-			at(300, 400, ByService, itself, "")},
+			at(300, 400, summary.ByService, itself, "")},
 		{"one in the middle misses, and the next meets it again: the first counts", []shown{fine, slow, fine, slow},
-			at(100, 200, ByService, itself, "200 misses the objective and 300 meets it again: the first miss counts")},
+			at(100, 200, summary.ByService, itself, "200 misses the objective and 300 meets it again: the first miss counts")},
 		{"two meet it again", []shown{fine, slow, fine, fine},
-			at(100, 200, ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first miss counts")},
+			at(100, 200, summary.ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first miss counts")},
 
 		{"too many errors, and quick ones", []shown{fine, {status500: 1}, slow, slow},
-			at(100, 200, ByErrors, "0.99% of the requests got no good answer (1 got an error status)", "")},
+			at(100, 200, summary.ByErrors, "0.99% of the requests got no good answer (1 got an error status)", "")},
 		{"nothing but errors", []shown{fine, {good: -1, status500: 50}, slow, slow},
-			at(100, 200, ByErrors, "100% of the requests got no good answer (50 got an error status)", "")},
+			at(100, 200, summary.ByErrors, "100% of the requests got no good answer (50 got an error status)", "")},
 		{"errors beside latency that broke first", []shown{fine, {latency: time.Second, status500: 1}, fine, fine},
-			at(100, 200, ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first miss counts")},
+			at(100, 200, summary.ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first miss counts")},
 
 		{"limited by its CPU, as that level shows and no other", []shown{{cpu: 0.4}, {latency: time.Second, cpu: 0.95, throttled: 8}, {latency: time.Second, cpu: 0.2, oom: 1}, slow},
-			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 80% of the periods (6.25 ms per throttled period, summed over CPUs)", "")},
+			at(100, 200, summary.ByCPULimit, "it used 95% of its CPU limit, throttled in 80% of the periods (6.25 ms per throttled period, summed over CPUs)", "")},
 		{"throttled in too few periods for a verdict", []shown{fine, fine, {latency: time.Second, throttled: 2}, slow},
-			at(200, 300, ByService, itself, "")},
+			at(200, 300, summary.ByService, itself, "")},
 		{"limited by throttling", []shown{fine, fine, {latency: time.Second, throttled: 3}, slow},
-			at(200, 300, ByThrottling, "it was throttled in 30% of the periods (16.7 ms per throttled period, summed over CPUs), though it used 50% of its CPU limit on average", "")},
+			at(200, 300, summary.ByThrottling, "it was throttled in 30% of the periods (16.7 ms per throttled period, summed over CPUs), though it used 50% of its CPU limit on average", "")},
 		{"requests mostly wait for the dependency", []shown{fine, {latency: 200 * time.Millisecond, waited: 18}, slow, slow},
-			at(100, 200, ByDependency, "a request took 200 ms, of which it waited 180 ms for a dependency", "")},
+			at(100, 200, summary.ByDependency, "a request took 200 ms, of which it waited 180 ms for a dependency", "")},
 		{"the dependency is a small part", []shown{fine, {latency: 200 * time.Millisecond, waited: 2}, slow, slow},
-			at(100, 200, ByService, itself, "")},
+			at(100, 200, summary.ByService, itself, "")},
 		{"limited by its CPU while it waits", []shown{fine, {latency: 200 * time.Millisecond, waited: 18, cpu: 0.95}, slow, slow},
-			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 0% of the periods", "")},
+			at(100, 200, summary.ByCPULimit, "it used 95% of its CPU limit, throttled in 0% of the periods", "")},
 		{"limited by memory", []shown{fine, fine, {latency: time.Second, oom: 1, cpu: 0.99}, slow},
-			at(200, 300, ByMemory, "1 OOM kill in the windows above it", "")},
+			at(200, 300, summary.ByMemory, "1 OOM kill in the windows above it", "")},
 
 		{"the generator was the limit", []shown{fine, fine, late, late},
-			atLeast(200, ByGenerator, lagged, "at 300 the generator was the limit; the service may handle more")},
+			atLeast(200, summary.ByGenerator, lagged, "at 300 the generator was the limit; the service may handle more")},
 		{"the host was the limit", []shown{fine, {latency: time.Second, idle: 0.01}, {latency: time.Second, idle: 0.01}, late},
-			atLeast(100, ByHost, "0.01 of 2 CPUs were idle", "at 200 the host was the limit; the service may handle more")},
+			atLeast(100, summary.ByHost, "0.01 of 2 CPUs were idle", "at 200 the host was the limit; the service may handle more")},
 		{"the generator was the limit throughout", []shown{late, late, late, late},
-			&BreakingPoint{LimitedBy: ByGenerator, Evidence: lagged, Reason: "at 100 the generator was the limit, so nothing is known about the service", TrafficS: 4}},
+			&summary.BreakingPoint{LimitedBy: summary.ByGenerator, Evidence: lagged, Reason: "at 100 the generator was the limit, so nothing is known about the service", TrafficS: 4}},
 		{"the generator stumbles where a higher level shows that the service does not", []shown{late, fine, late, fine},
 			atLeast(400, "", "", "every level met the objective; raise the load further")},
 		{"the generator stumbles right below the level that misses: the ends lie further apart", []shown{fine, fine, late, slow},
-			at(200, 400, ByService, itself, "at 300 the generator was the limit, not the service")},
+			at(200, 400, summary.ByService, itself, "at 300 the generator was the limit, not the service")},
 		{"the generator is the limit below the first judged level, which misses", []shown{late, slow, slow, slow},
-			&BreakingPoint{High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, LimitedBy: ByService, Evidence: itself, Reason: "200 misses the objective, and at the lower level 100 the generator was the limit, not the service; start lower", TrafficS: 4}},
+			&summary.BreakingPoint{High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, LimitedBy: summary.ByService, Evidence: itself, Reason: "200 misses the objective, and at the lower level 100 the generator was the limit, not the service; start lower", TrafficS: 4}},
 		{"the agent lags, but the service is at its limit", []shown{fine, {latency: 200 * time.Millisecond, lag: 50 * time.Millisecond, cpu: 0.95}, late, late},
-			at(100, 200, ByCPULimit, "it used 95% of its CPU limit, throttled in 0% of the periods", "")},
+			at(100, 200, summary.ByCPULimit, "it used 95% of its CPU limit, throttled in 0% of the periods", "")},
 		{"a neighbour where it misses", []shown{fine, beside, slow, slow},
 			atLeast(100, "", "", besides(200))},
 		{"a neighbour at the last level", []shown{fine, fine, fine, beside},
 			atLeast(300, "", "", besides(400))},
 		{"a neighbour where it misses, and a level above it shows that it bears more", []shown{fine, beside, fine, slow},
-			at(300, 400, ByService, itself, "")},
+			at(300, 400, summary.ByService, itself, "")},
 		{"a neighbour at all levels above one", []shown{fine, beside, beside, beside},
 			atLeast(100, "", "", besides(200))},
 		{"a neighbour at the first level, which misses", []shown{beside, slow, slow, slow},
-			&BreakingPoint{Reason: besides(100), TrafficS: 4}},
+			&summary.BreakingPoint{Reason: besides(100), TrafficS: 4}},
 		{"the hypervisor where it misses", []shown{fine, {latency: time.Second, steal: 0.8}, slow, slow},
 			atLeast(100, "", "", "200 misses the objective while the hypervisor took 0.80 CPUs; this miss does not count")},
 		{"both where it misses", []shown{fine, {latency: time.Second, steal: 0.5, foreign: 0.5}, slow, slow},
@@ -208,28 +209,28 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"no request ends beside a neighbour", []shown{fine, {good: -1, foreign: 0.8}, slow, slow},
 			atLeast(100, "", "", besides(200))},
 		{"errors beside a neighbour may be the neighbour's", []shown{fine, {status500: 50, foreign: 0.8}, fine, slow},
-			at(300, 400, ByService, itself, "")},
+			at(300, 400, summary.ByService, itself, "")},
 		{"a neighbour, but that nothing is answered shows that it is the service", []shown{fine, {good: -1, status500: 50, foreign: 0.8}, fine, slow},
-			at(100, 200, ByErrors, "100% of the requests got no good answer (50 got an error status)", "200 misses the objective and 300 meets it again: the first miss counts; at 200 other processes used 0.80 CPUs")},
+			at(100, 200, summary.ByErrors, "100% of the requests got no good answer (50 got an error status)", "200 misses the objective and 300 meets it again: the first miss counts; at 200 other processes used 0.80 CPUs")},
 		{"a neighbour where the objective is met counts for the service", []shown{fine, {foreign: 0.8}, slow, slow},
-			at(200, 300, ByService, itself, "")},
+			at(200, 300, summary.ByService, itself, "")},
 		{"the generator stumbles, and then a neighbour", []shown{fine, late, beside, slow},
-			atLeast(100, ByGenerator, lagged, "at 200 the generator was the limit; the service may handle more")},
+			atLeast(100, summary.ByGenerator, lagged, "at 200 the generator was the limit; the service may handle more")},
 		{"a neighbour elsewhere", []shown{{foreign: 0.8}, slow, {latency: time.Second, foreign: 0.8}, slow},
-			at(100, 200, ByService, itself, "")},
+			at(100, 200, summary.ByService, itself, "")},
 
 		{"no request ends at the first level", []shown{mute, fine, slow, slow},
-			at(200, 300, ByService, itself, "")},
+			at(200, 300, summary.ByService, itself, "")},
 		{"no request ends below the level that misses: the ends lie further apart", []shown{fine, mute, slow, slow},
-			at(100, 300, ByService, itself, "")},
+			at(100, 300, summary.ByService, itself, "")},
 		{"no request ends at the last levels", []shown{fine, fine, mute, mute},
 			atLeast(200, "", "", "no request ended at the levels above 200")},
 		{"no request ends below the first judged level, which misses", []shown{mute, mute, slow, slow},
-			&BreakingPoint{High: ptr(300.0), EvidenceAt: []float64{300.0, 300.0}, LimitedBy: ByService, Evidence: itself, Reason: "300 misses the objective, and no request ended at any lower level; hold each level longer", TrafficS: 4}},
+			&summary.BreakingPoint{High: ptr(300.0), EvidenceAt: []float64{300.0, 300.0}, LimitedBy: summary.ByService, Evidence: itself, Reason: "300 misses the objective, and no request ended at any lower level; hold each level longer", TrafficS: 4}},
 		{"no request ends at all", []shown{mute, mute, mute, mute},
-			&BreakingPoint{Reason: "no request ended at any level", TrafficS: 4}},
+			&summary.BreakingPoint{Reason: "no request ended at any level", TrafficS: 4}},
 		{"the trial was cut off", []shown{fine, fine},
-			&BreakingPoint{RateRPS: ptr(200.0), Low: ptr(200.0), AtLeast: true, Reason: "no request ended at the levels above 200", TrafficS: 2, Searches: 1}},
+			&summary.BreakingPoint{RateRPS: ptr(200.0), Low: ptr(200.0), AtLeast: true, Reason: "no request ended at the levels above 200", TrafficS: 2, Searches: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if d := cmp.Diff(c.want, ramped(rampTo(100, 200, 300, 400), c.levels)); d != "" {
@@ -256,17 +257,17 @@ func TestWithoutAnAvailabilityWhoGotNoAnswerDidNotGetItInTime(t *testing.T) {
 		level shown
 		by    string
 	}{
-		{"half of them refused", shown{status500: 100}, ByErrors},
-		{"all of them refused", shown{good: -1, status500: 100}, ByErrors},
-		{"few slow, few refused, more together than may be late", shown{good: 1000, status500: 11}, ByErrors},
+		{"half of them refused", shown{status500: 100}, summary.ByErrors},
+		{"all of them refused", shown{good: -1, status500: 100}, summary.ByErrors},
+		{"few slow, few refused, more together than may be late", shown{good: 1000, status500: 11}, summary.ByErrors},
 		{"as many refused as may be late", shown{good: 1000, status500: 10}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := ramped(e, []shown{fine, c.level, fine})
-			want := &BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, TrafficS: 3, Searches: 1, LimitedBy: c.by, Evidence: got.Evidence,
+			want := &summary.BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, TrafficS: 3, Searches: 1, LimitedBy: c.by, Evidence: got.Evidence,
 				Reason: "200 misses the objective and 300 meets it again: the first miss counts"}
 			if c.by == "" {
-				want = &BreakingPoint{RateRPS: ptr(300.0), Low: ptr(300.0), AtLeast: true, TrafficS: 3, Searches: 1, Reason: "every level met the objective; raise the load further"}
+				want = &summary.BreakingPoint{RateRPS: ptr(300.0), Low: ptr(300.0), AtLeast: true, TrafficS: 3, Searches: 1, Reason: "every level met the objective; raise the load further"}
 			}
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
@@ -279,7 +280,7 @@ func TestABreakingPointOfAvailabilityAlone(t *testing.T) {
 	e := rampTo(100, 200)
 	e.Objective = &experiment.Objective{Availability: 99}
 	got := ramped(e, []shown{slow, {status500: 5}})
-	want := &BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, LimitedBy: ByErrors, Evidence: "4.76% of the requests got no good answer (5 got an error status)", TrafficS: 2, Searches: 1}
+	want := &summary.BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, LimitedBy: summary.ByErrors, Evidence: "4.76% of the requests got no good answer (5 got an error status)", TrafficS: 2, Searches: 1}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -289,7 +290,7 @@ func TestARampOfUsersBreaksAtUsers(t *testing.T) {
 	e := rampTo(10, 20)
 	e.Cells[0].Load.Users, e.Cells[0].Load.Rate = e.Cells[0].Load.Rate, nil
 	got := ramped(e, []shown{fine, slow})
-	want := &BreakingPoint{Users: ptr(10.0), Low: ptr(10.0), High: ptr(20.0), EvidenceAt: []float64{20.0, 20.0}, LimitedBy: ByService, Evidence: itself, TrafficS: 2, Searches: 1}
+	want := &summary.BreakingPoint{Users: ptr(10.0), Low: ptr(10.0), High: ptr(20.0), EvidenceAt: []float64{20.0, 20.0}, LimitedBy: summary.ByService, Evidence: itself, TrafficS: 2, Searches: 1}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -299,7 +300,7 @@ func TestWhatIsNoRamp(t *testing.T) {
 	constant, unasked := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 100}}), rampTo(100, 200)
 	constant.Objective = rampTo(1).Objective
 	unasked.Objective = nil
-	for name, got := range map[string]*BreakingPoint{
+	for name, got := range map[string]*summary.BreakingPoint{
 		"a constant load":      ramped(constant, []shown{}),
 		"no objective":         ramped(unasked, []shown{fine, slow}),
 		"one level":            ramped(rampTo(100), []shown{fine}),
@@ -317,7 +318,7 @@ func TestALevelThatIsNotAboveTheOthersIsLeftOut(t *testing.T) {
 	// A peak between rests: the service does not recover from 300, but handled 400
 	// before.
 	got := ramped(rampTo(100, 400, 100, 300, 400, 500), []shown{fine, fine, slow, slow, slow, slow})
-	want := &BreakingPoint{RateRPS: ptr(400.0), Low: ptr(400.0), High: ptr(500.0), EvidenceAt: []float64{500.0, 500.0}, LimitedBy: ByService, Evidence: itself, TrafficS: 6, Searches: 1}
+	want := &summary.BreakingPoint{RateRPS: ptr(400.0), Low: ptr(400.0), High: ptr(500.0), EvidenceAt: []float64{500.0, 500.0}, LimitedBy: summary.ByService, Evidence: itself, TrafficS: 6, Searches: 1}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

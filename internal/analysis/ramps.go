@@ -7,6 +7,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
@@ -42,7 +43,7 @@ func (r *ramps) merged() ramp {
 // two levels, so they are the ends, widened to where the single trials put them. It
 // makes no assumption about loads between levels. It returns nil if there is no
 // objective or the load was not raised.
-func (r *ramps) breakingPoint(steps []Step) *BreakingPoint {
+func (r *ramps) breakingPoint(steps []summary.Step) *summary.BreakingPoint {
 	if !r.judged() || len(steps) == 0 {
 		return nil
 	}
@@ -50,7 +51,7 @@ func (r *ramps) breakingPoint(steps []Step) *BreakingPoint {
 	if len(all.levels) < 2 {
 		return nil
 	}
-	b := &BreakingPoint{Reason: all.reason()}
+	b := &summary.BreakingPoint{Reason: all.reason()}
 	for _, step := range steps {
 		b.TrafficS += step.Seconds / float64(len(r.trials))
 	}
@@ -114,7 +115,7 @@ func (r *ramps) sources() (by disturbance.Source) {
 // lowest and the highest, or from six trials on those of the 95% interval of a median.
 // A trial that never meets the objective moves the lower end to 0. One that never
 // misses it leaves the upper end open.
-func (r *ramps) widen(b *BreakingPoint) {
+func (r *ramps) widen(b *summary.BreakingPoint) {
 	if len(r.trials) == 1 && b.Load() != nil {
 		b.Searches = 1 // its ends are set already
 		return
@@ -158,7 +159,7 @@ func (r *ramps) widen(b *BreakingPoint) {
 // subtractLost turns a breaking point into a lower bound if agents stopped early. The
 // load was then lower than its level by at most their part, and so is the load that the
 // service is known to handle.
-func (r *ramps) subtractLost(b *BreakingPoint) {
+func (r *ramps) subtractLost(b *summary.BreakingPoint) {
 	there, at := 1.0, 0
 	for _, t := range r.trials {
 		if share := 1 - float64(len(t.attempt.Lost))/float64(max(r.agents, 1)); share < there {
@@ -175,7 +176,7 @@ func (r *ramps) subtractLost(b *BreakingPoint) {
 		return ptr(*v * there)
 	}
 	b.RateRPS, b.Users, b.Low, b.High = less(b.RateRPS), less(b.Users), less(b.Low), nil
-	b.AtLeast, b.LimitedBy = true, ByGenerator
+	b.AtLeast, b.LimitedBy = true, summary.ByGenerator
 	b.Evidence = fmt.Sprintf("%.0f of %d agents ran until the end of trial %d", there*float64(r.agents), r.agents, at)
 	b.Reason = joinNotes(fmt.Sprintf("agents stopped early, and up to %.0f%% of the load was missing", 100*(1-there)), b.Reason)
 }

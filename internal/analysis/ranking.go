@@ -6,18 +6,16 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // EnoughAnswers is the availability in percent below which the latency of a cell is
 // not ranked: refused requests are fast, and not in the histogram.
 const EnoughAnswers = 99
 
-// EnoughTrials is the fewest trials that give a 95% interval of a median.
-const EnoughTrials = minTrials
-
 // Contender is a cell in a ranking by one figure.
 type Contender struct {
-	Cell  *CellSummary
+	Cell  *summary.Cell
 	Name  string  // in a sentence
 	Value float64 // the cell's figure: see Figure
 	// AtLeast: the figure is a lower bound, because too many requests failed.
@@ -38,8 +36,8 @@ type Figure struct {
 	Trials  int // 0: no trial has it, and the value is that of all requests together
 }
 
-// Figure returns the cell's figure of a metric; false: it was not measured.
-func (c *CellSummary) Figure(metric string) (Figure, bool) {
+// FigureOf returns the cell's figure of a metric; false: it was not measured.
+func FigureOf(c *summary.Cell, metric string) (Figure, bool) {
 	m, ok := MetricOf(metric)
 	if !ok {
 		return Figure{}, false
@@ -47,7 +45,7 @@ func (c *CellSummary) Figure(metric string) (Figure, bool) {
 	if trials := m.Trials(c); len(trials) > 0 {
 		lost := infinite(c, metric)
 		if lost.N > 0 && 2*lost.N < lost.Of {
-			trials = c.ofAll(m)
+			trials = valuesOf(c, m)
 		}
 		return Figure{stats.Median(trials), lost.N > 0 && 2*lost.N >= lost.Of, len(trials)}, true
 	}
@@ -64,14 +62,14 @@ func (c *CellSummary) Figure(metric string) (Figure, bool) {
 	return Figure{}, false
 }
 
-// ofAll returns a metric's value of each trial, as Trials does. A latency that failed
+// valuesOf returns a metric's value of each trial, as Trials does. A latency that failed
 // requests make infinite is infinite.
-func (c *CellSummary) ofAll(m Metric) []float64 {
+func valuesOf(c *summary.Cell, m Metric) []float64 {
 	var all []float64
 	for i := range c.PerTrial {
 		t := &c.PerTrial[i]
 		switch v := m.Of(t); {
-		case v != nil && t.Infinite(m.Name), m.unanswered(t):
+		case v != nil && Infinite(t, m.Name), m.unanswered(t):
 			all = append(all, math.Inf(1))
 		case v != nil:
 			all = append(all, *v)
@@ -81,8 +79,8 @@ func (c *CellSummary) ofAll(m Metric) []float64 {
 }
 
 // ContenderOf returns a cell as a contender by a metric; false: it does not have it.
-func ContenderOf(c *CellSummary, name, metric string) (Contender, bool) {
-	f, ok := c.Figure(metric)
+func ContenderOf(c *summary.Cell, name, metric string) (Contender, bool) {
+	f, ok := FigureOf(c, metric)
 	if !ok {
 		return Contender{}, false
 	}
@@ -157,7 +155,7 @@ func Sorted(inPlan []Contender) []Contender {
 // MoreServed returns the contender with the highest rate and that of the cell, if the
 // first was shown to serve more and all cells have the same closed load. rates are in
 // the plan's order.
-func (s *Summary) MoreServed(cell *CellSummary, rates []Contender) (top, own Contender, ok bool) {
+func MoreServed(s *summary.Summary, cell *summary.Cell, rates []Contender) (top, own Contender, ok bool) {
 	for i := range s.Cells {
 		l := &s.Cells[i].Load
 		if l.Kind != "closed" || !sameLoad(l, &s.Cells[0].Load) {
@@ -167,14 +165,14 @@ func (s *Summary) MoreServed(cell *CellSummary, rates []Contender) (top, own Con
 	all := Sorted(rates)
 	top = all[len(all)-1]
 	for _, c := range all {
-		if c.Cell == cell && s.Rank("rate_rps").Below(c, top) {
+		if c.Cell == cell && Rank(s, "rate_rps").Below(c, top) {
 			return top, c, true
 		}
 	}
 	return top, own, false
 }
 
-func sameLoad(a, b *LoadSummary) bool {
+func sameLoad(a, b *summary.Load) bool {
 	same := func(x, y *float64) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
 	return a.Kind == b.Kind && same(a.Users, b.Users) && same(a.Rate, b.Rate)
 }

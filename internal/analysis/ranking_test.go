@@ -3,37 +3,39 @@ package analysis
 import (
 	"math"
 	"testing"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // p99s is a cell with the p99 of each trial.
-func p99s(label string, values ...float64) CellSummary {
-	c := CellSummary{Label: label, LatencyMS: &Quantiles{P99: values[0]}}
+func p99s(label string, values ...float64) summary.Cell {
+	c := summary.Cell{Label: label, LatencyMS: &summary.Quantiles{P99: values[0]}}
 	for i := range values {
-		c.PerTrial = append(c.PerTrial, TrialFigures{P99: &values[i]})
+		c.PerTrial = append(c.PerTrial, summary.TrialFigures{P99: &values[i]})
 	}
 	return c
 }
 
 // unanswered is a trial in which every request failed.
-var unanswered = TrialFigures{Availability: ptr(0.0), OfAll: &AllRequests{}}
+var unanswered = summary.TrialFigures{Availability: ptr(0.0), OfAll: &summary.AllRequests{}}
 
 // around are six values near one.
 func around(v float64) []float64 { return []float64{v, v + 0.1, v + 0.2, v + 0.3, v + 0.4, v + 0.5} }
 
 // broken is a cell with what is known of the breaking point of each trial: a value, a
 // lower bound (from), an upper bound (to), or a bracket.
-func broken(label string, trials ...TrialFigures) CellSummary {
-	return CellSummary{Label: label, PerTrial: trials}
+func broken(label string, trials ...summary.TrialFigures) summary.Cell {
+	return summary.Cell{Label: label, PerTrial: trials}
 }
 
-func broke(load float64) TrialFigures    { return TrialFigures{Breaking: &load} }
-func heldTo(load float64) TrialFigures   { return TrialFigures{BreakingFrom: &load} }
-func missedAt(load float64) TrialFigures { return TrialFigures{BreakingTo: &load} }
-func bracketed(from, to float64) TrialFigures {
-	return TrialFigures{BreakingFrom: &from, BreakingTo: &to}
+func broke(load float64) summary.TrialFigures    { return summary.TrialFigures{Breaking: &load} }
+func heldTo(load float64) summary.TrialFigures   { return summary.TrialFigures{BreakingFrom: &load} }
+func missedAt(load float64) summary.TrialFigures { return summary.TrialFigures{BreakingTo: &load} }
+func bracketed(from, to float64) summary.TrialFigures {
+	return summary.TrialFigures{BreakingFrom: &from, BreakingTo: &to}
 }
 
-func times(n int, t TrialFigures) (all []TrialFigures) {
+func times(n int, t summary.TrialFigures) (all []summary.TrialFigures) {
 	for range n {
 		all = append(all, t)
 	}
@@ -47,9 +49,9 @@ func TestEvidence(t *testing.T) {
 		infinite.PerTrial[i].Availability = ptr(98.0)
 	}
 	disturbed, half, ramp := p99s("disturbed", around(100)...), p99s("half", around(100)...), broken("ramp", times(4, bracketed(200, 300))...)
-	disturbed.Disturbance, half.Disturbance, ramp.Disturbance = &Disturbance{Kept: 4}, &Disturbance{Kept: 3}, &Disturbance{Kept: 4}
+	disturbed.Disturbance, half.Disturbance, ramp.Disturbance = &summary.Disturbance{Kept: 4}, &summary.Disturbance{Kept: 3}, &summary.Disturbance{Kept: 4}
 	late := p99s("late", around(100)...)
-	late.Causes = &Causes{Quantile: "p99", Generator: 0.3, GeneratorQueue: 0.3, Rest: 0.4}
+	late.Causes = &summary.Causes{Quantile: "p99", Generator: 0.3, GeneratorQueue: 0.3, Rest: 0.4}
 	for i := range late.PerTrial {
 		late.PerTrial[i].P50 = late.PerTrial[i].P99
 	}
@@ -62,50 +64,50 @@ func TestEvidence(t *testing.T) {
 	for i := range deadOnly.PerTrial {
 		deadOnly.PerTrial[i] = unanswered
 	}
-	limited := CellSummary{Label: "limited", Generator: GeneratorSummary{Limited: true}}
-	slow := CellSummary{Label: "slow"}
+	limited := summary.Cell{Label: "limited", Generator: summary.Generator{Limited: true}}
+	slow := summary.Cell{Label: "slow"}
 	for _, v := range around(100) {
-		limited.PerTrial = append(limited.PerTrial, TrialFigures{RateRPS: ptr(v)})
-		slow.PerTrial = append(slow.PerTrial, TrialFigures{RateRPS: ptr(v + 50)})
+		limited.PerTrial = append(limited.PerTrial, summary.TrialFigures{RateRPS: ptr(v)})
+		slow.PerTrial = append(slow.PerTrial, summary.TrialFigures{RateRPS: ptr(v + 50)})
 	}
 	for _, c := range []struct {
 		name  string
 		path  string
-		x, y  CellSummary
+		x, y  summary.Cell
 		sign  int
-		basis Basis
-		gap   Gap
+		basis summary.Basis
+		gap   summary.Gap
 	}{
-		{"below", "latency_ms.p99", p99s("x", around(100)...), p99s("y", around(200)...), -1, OverTrials, ""},
-		{"above", "latency_ms.p99", p99s("x", around(200)...), p99s("y", around(100)...), 1, OverTrials, ""},
-		{"alike", "latency_ms.p99", p99s("x", around(100)...), p99s("y", around(100.05)...), 0, OverTrials, ""},
-		{"four trials without overlap", "latency_ms.p99", p99s("x", 1, 2, 3, 4), p99s("y", 5, 6, 7, 8), -1, OverTrials, ""},
-		{"three trials, whatever their ranges", "latency_ms.p99", p99s("x", 1, 1.1, 1.2), p99s("y", 900, 901, 902), 0, Untested, FewTrials},
-		{"one trial each", "latency_ms.p99", p99s("x", 1), p99s("y", 900), 0, Untested, FewTrials},
-		{"trials of one process", "latency_ms.p99", kept, p99s("y", around(200)...), 0, Untested, OneStart},
-		{"a p99 of 999 requests", "latency_ms.p99", few, p99s("y", around(200)...), 0, Untested, FewRequests},
-		{"not measured", "rate_rps", p99s("x", around(100)...), p99s("y", around(200)...), 0, Untested, NoFigure},
-		{"refused requests are infinitely late", "latency_ms.p99", infinite, p99s("y", around(200)...), 1, CensoredRanks, ""},
-		{"four of six trials that others disturbed", "latency_ms.p99", disturbed, p99s("y", around(200)...), 0, Untested, DisturbedTrials},
-		{"three of six", "latency_ms.p99", half, p99s("y", around(200)...), -1, OverTrials, ""},
-		{"the breaking point of disturbed ramps", BreakingPointMetric, ramp, broken("y", times(4, bracketed(300, 400))...), -1, CensoredRanks, ""},
-		{"a p99 that is the generator's", "latency_ms.p99", late, p99s("y", around(200)...), 0, Untested, GeneratorsDelay},
-		{"the p50 of the same cell", "latency_ms.p50", late, fast, 1, OverTrials, ""},
-		{"one trial without an answer of six is infinitely late", "latency_ms.p99", dead, p99s("y", around(200)...), 0, CensoredRanks, ""},
-		{"no trial with an answer", "latency_ms.p99", deadOnly, p99s("y", around(200)...), 0, Untested, NoFigure},
-		{"rates that the generator limited are lower bounds", "rate_rps", limited, slow, 0, CensoredRanks, ""},
+		{"below", "latency_ms.p99", p99s("x", around(100)...), p99s("y", around(200)...), -1, summary.OverTrials, ""},
+		{"above", "latency_ms.p99", p99s("x", around(200)...), p99s("y", around(100)...), 1, summary.OverTrials, ""},
+		{"alike", "latency_ms.p99", p99s("x", around(100)...), p99s("y", around(100.05)...), 0, summary.OverTrials, ""},
+		{"four trials without overlap", "latency_ms.p99", p99s("x", 1, 2, 3, 4), p99s("y", 5, 6, 7, 8), -1, summary.OverTrials, ""},
+		{"three trials, whatever their ranges", "latency_ms.p99", p99s("x", 1, 1.1, 1.2), p99s("y", 900, 901, 902), 0, summary.Untested, summary.FewTrials},
+		{"one trial each", "latency_ms.p99", p99s("x", 1), p99s("y", 900), 0, summary.Untested, summary.FewTrials},
+		{"trials of one process", "latency_ms.p99", kept, p99s("y", around(200)...), 0, summary.Untested, summary.OneStart},
+		{"a p99 of 999 requests", "latency_ms.p99", few, p99s("y", around(200)...), 0, summary.Untested, summary.FewRequests},
+		{"not measured", "rate_rps", p99s("x", around(100)...), p99s("y", around(200)...), 0, summary.Untested, summary.NoFigure},
+		{"refused requests are infinitely late", "latency_ms.p99", infinite, p99s("y", around(200)...), 1, summary.CensoredRanks, ""},
+		{"four of six trials that others disturbed", "latency_ms.p99", disturbed, p99s("y", around(200)...), 0, summary.Untested, summary.DisturbedTrials},
+		{"three of six", "latency_ms.p99", half, p99s("y", around(200)...), -1, summary.OverTrials, ""},
+		{"the breaking point of disturbed ramps", BreakingPointMetric, ramp, broken("y", times(4, bracketed(300, 400))...), -1, summary.CensoredRanks, ""},
+		{"a p99 that is the generator's", "latency_ms.p99", late, p99s("y", around(200)...), 0, summary.Untested, summary.GeneratorsDelay},
+		{"the p50 of the same cell", "latency_ms.p50", late, fast, 1, summary.OverTrials, ""},
+		{"one trial without an answer of six is infinitely late", "latency_ms.p99", dead, p99s("y", around(200)...), 0, summary.CensoredRanks, ""},
+		{"no trial with an answer", "latency_ms.p99", deadOnly, p99s("y", around(200)...), 0, summary.Untested, summary.NoFigure},
+		{"rates that the generator limited are lower bounds", "rate_rps", limited, slow, 0, summary.CensoredRanks, ""},
 		{"four starts at 400 and two that died, against six at 300", BreakingPointMetric,
-			broken("x", append(times(4, broke(400)), times(2, missedAt(50))...)...), broken("y", times(6, broke(300))...), 0, CensoredRanks, ""},
-		{"six that died against six at 300", BreakingPointMetric, broken("x", times(6, missedAt(50))...), broken("y", times(6, broke(300))...), -1, CensoredRanks, ""},
-		{"bounds of at least 500 against 300", BreakingPointMetric, broken("x", times(6, heldTo(500))...), broken("y", times(6, broke(300))...), 1, CensoredRanks, ""},
-		{"bounds of at least 500 against 600", BreakingPointMetric, broken("x", times(6, heldTo(500))...), broken("y", times(6, broke(600))...), 0, CensoredRanks, ""},
-		{"ramps", BreakingPointMetric, broken("x", times(4, bracketed(200, 300))...), broken("y", times(4, bracketed(300, 400))...), -1, CensoredRanks, ""},
-		{"ramps of one level", BreakingPointMetric, broken("x", times(4, bracketed(200, 300))...), broken("y", times(4, bracketed(200, 300))...), 0, CensoredRanks, ""},
-		{"two searches", BreakingPointMetric, broken("x", broke(100), broke(101)), broken("y", broke(200), broke(201)), 0, Untested, FewTrials},
+			broken("x", append(times(4, broke(400)), times(2, missedAt(50))...)...), broken("y", times(6, broke(300))...), 0, summary.CensoredRanks, ""},
+		{"six that died against six at 300", BreakingPointMetric, broken("x", times(6, missedAt(50))...), broken("y", times(6, broke(300))...), -1, summary.CensoredRanks, ""},
+		{"bounds of at least 500 against 300", BreakingPointMetric, broken("x", times(6, heldTo(500))...), broken("y", times(6, broke(300))...), 1, summary.CensoredRanks, ""},
+		{"bounds of at least 500 against 600", BreakingPointMetric, broken("x", times(6, heldTo(500))...), broken("y", times(6, broke(600))...), 0, summary.CensoredRanks, ""},
+		{"ramps", BreakingPointMetric, broken("x", times(4, bracketed(200, 300))...), broken("y", times(4, bracketed(300, 400))...), -1, summary.CensoredRanks, ""},
+		{"ramps of one level", BreakingPointMetric, broken("x", times(4, bracketed(200, 300))...), broken("y", times(4, bracketed(200, 300))...), 0, summary.CensoredRanks, ""},
+		{"two searches", BreakingPointMetric, broken("x", broke(100), broke(101)), broken("y", broke(200), broke(201)), 0, summary.Untested, summary.FewTrials},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &Summary{Cells: []CellSummary{c.x, c.y}}
-			e, back := s.Rank(c.path).Between(&s.Cells[0], &s.Cells[1]), s.Rank(c.path).Between(&s.Cells[1], &s.Cells[0])
+			s := &summary.Summary{Cells: []summary.Cell{c.x, c.y}}
+			e, back := Rank(s, c.path).Between(&s.Cells[0], &s.Cells[1]), Rank(s, c.path).Between(&s.Cells[1], &s.Cells[0])
 			if e.Sign != c.sign || back.Sign != -c.sign || e.Basis != c.basis || e.Gap != c.gap {
 				t.Errorf("%+v, and the other way %+v", e, back)
 			}
@@ -115,14 +117,14 @@ func TestEvidence(t *testing.T) {
 
 // A cell without enough trials does not keep the others from being ranked.
 func TestCellsThatCannotBeTestedAreNamed(t *testing.T) {
-	s := &Summary{Cells: []CellSummary{{Flags: Flags{FlagSkipped}}, p99s("a", around(100)...), p99s("b", 1), p99s("c", around(200)...)}}
-	r := s.Rank("latency_ms.p99")
-	for i, want := range []Gap{NoFigure, "", FewTrials, ""} {
+	s := &summary.Summary{Cells: []summary.Cell{{Flags: summary.Flags{summary.FlagSkipped}}, p99s("a", around(100)...), p99s("b", 1), p99s("c", around(200)...)}}
+	r := Rank(s, "latency_ms.p99")
+	for i, want := range []summary.Gap{summary.NoFigure, "", summary.FewTrials, ""} {
 		if got := r.Gap(&s.Cells[i]); got != want {
 			t.Errorf("cell %d: %q, want %q", i, got, want)
 		}
 	}
-	tests, _ := s.Tests("latency_ms.p99")
+	tests, _ := Tests(s, "latency_ms.p99")
 	if len(tests) != 1 || tests[0].Metric != "latency_ms.p99" || tests[0].Shift != 100 || !tests[0].Significant {
 		t.Errorf("a skipped first cell removes the tests: %+v", tests)
 	}
@@ -131,14 +133,14 @@ func TestCellsThatCannotBeTestedAreNamed(t *testing.T) {
 // A trial without any answer is the highest of its cell in the test, the median and the
 // interval.
 func TestATrialWithoutAnswersIsTheHighest(t *testing.T) {
-	s := &Summary{Cells: []CellSummary{p99s("a", around(200)...), p99s("b", around(100)...)}}
+	s := &summary.Summary{Cells: []summary.Cell{p99s("a", around(200)...), p99s("b", around(100)...)}}
 	b := &s.Cells[1]
 	b.PerTrial[0] = unanswered
-	e := s.Rank("latency_ms.p99").Between(b, &s.Cells[0])
+	e := Rank(s, "latency_ms.p99").Between(b, &s.Cells[0])
 	if e.Trials != [2]int{6, 6} || math.Abs(e.P-0.0649) > 0.0001 || e.Sign != 0 {
 		t.Errorf("%+v, want six trials each and p 0.065", e)
 	}
-	if f, _ := b.Figure("p99"); math.Abs(f.Value-100.35) > 1e-9 || f.AtLeast {
+	if f, _ := FigureOf(b, "p99"); math.Abs(f.Value-100.35) > 1e-9 || f.AtLeast {
 		t.Errorf("%+v, want the median of six, 100.35", f)
 	}
 	if _, _, sure := SpreadOf(b, "p99"); sure != NoEnds {
@@ -147,7 +149,7 @@ func TestATrialWithoutAnswersIsTheHighest(t *testing.T) {
 }
 
 func TestTiedAreThoseThatTheBestIsNotBetterThan(t *testing.T) {
-	s := &Summary{Cells: []CellSummary{p99s("a", around(100)...), p99s("b", around(100.05)...), p99s("c", around(200)...)}}
+	s := &summary.Summary{Cells: []summary.Cell{p99s("a", around(100)...), p99s("b", around(100.05)...), p99s("c", around(200)...)}}
 	var all []Contender
 	for i := range s.Cells {
 		one, ok := ContenderOf(&s.Cells[i], s.Cells[i].Label, "p99")
@@ -156,7 +158,7 @@ func TestTiedAreThoseThatTheBestIsNotBetterThan(t *testing.T) {
 		}
 		all = append(all, one)
 	}
-	r := s.Rank("latency_ms.p99")
+	r := Rank(s, "latency_ms.p99")
 	tied := Tied(all[0], all[1:], r.Below)
 	if len(tied) != 1 || tied[0].Name != "b" || len(Besides(all[1:], tied)) != 1 {
 		t.Errorf("tied: %+v", tied)
@@ -175,21 +177,21 @@ func TestOneFigureStandsForACell(t *testing.T) {
 	}
 	few := p99s("a few failures", 10, 10, 10, 10)
 	for i := range few.PerTrial {
-		few.PerTrial[i].Availability, few.PerTrial[i].OfAll = ptr(99.5), &AllRequests{P99: ptr(40.0)}
+		few.PerTrial[i].Availability, few.PerTrial[i].OfAll = ptr(99.5), &summary.AllRequests{P99: ptr(40.0)}
 	}
 	one := p99s("one trial failed", 5, 10, 11, 12, 13)
 	one.PerTrial[0].Availability = ptr(98.0)
 	for _, c := range []struct {
-		cell CellSummary
+		cell summary.Cell
 		want Figure
 	}{
 		{one, Figure{12, false, 5}}, // a p99 of 5 ms of what was answered is the highest
 		{bad, Figure{100, false, 6}},
 		{failing, Figure{11.5, true, 4}},
 		{few, Figure{40, false, 4}},
-		{CellSummary{LatencyMS: &Quantiles{P99: 5}}, Figure{5, false, 0}},
+		{summary.Cell{LatencyMS: &summary.Quantiles{P99: 5}}, Figure{5, false, 0}},
 	} {
-		if got, ok := c.cell.Figure("p99"); !ok || got != c.want {
+		if got, ok := FigureOf(&c.cell, "p99"); !ok || got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.cell.Label, got, c.want)
 		}
 	}
@@ -197,15 +199,15 @@ func TestOneFigureStandsForACell(t *testing.T) {
 
 func TestMoreIsServedOnlyUnderOneClosedLoad(t *testing.T) {
 	users := 50.0
-	closed := LoadSummary{Kind: "closed", Users: &users}
-	of := func(label string, rate float64) CellSummary {
-		c := CellSummary{Label: label, Load: closed}
+	closed := summary.Load{Kind: "closed", Users: &users}
+	of := func(label string, rate float64) summary.Cell {
+		c := summary.Cell{Label: label, Load: closed}
 		for _, v := range around(rate) {
-			c.PerTrial = append(c.PerTrial, TrialFigures{RateRPS: &v})
+			c.PerTrial = append(c.PerTrial, summary.TrialFigures{RateRPS: &v})
 		}
 		return c
 	}
-	s := &Summary{Cells: []CellSummary{of("a", 100), of("b", 200)}}
+	s := &summary.Summary{Cells: []summary.Cell{of("a", 100), of("b", 200)}}
 	rates := func() (all []Contender) {
 		for i := range s.Cells {
 			one, _ := ContenderOf(&s.Cells[i], s.Cells[i].Label, "rate")
@@ -213,27 +215,27 @@ func TestMoreIsServedOnlyUnderOneClosedLoad(t *testing.T) {
 		}
 		return all
 	}
-	if top, own, ok := s.MoreServed(&s.Cells[0], rates()); !ok || top.Name != "b" || own.Name != "a" {
+	if top, own, ok := MoreServed(s, &s.Cells[0], rates()); !ok || top.Name != "b" || own.Name != "a" {
 		t.Errorf("%q serves more than %q: %v", top.Name, own.Name, ok)
 	}
-	if _, _, ok := s.MoreServed(&s.Cells[1], rates()); ok {
+	if _, _, ok := MoreServed(s, &s.Cells[1], rates()); ok {
 		t.Error("the cell that serves the most is beaten")
 	}
 	s.Cells[1].PerTrial = s.Cells[1].PerTrial[:3]
-	if _, _, ok := s.MoreServed(&s.Cells[0], rates()); ok {
+	if _, _, ok := MoreServed(s, &s.Cells[0], rates()); ok {
 		t.Error("three trials are taken for proof")
 	}
 	s.Cells[1] = of("b", 200)
 	s.Cells[1].Load.Kind = "open"
-	if _, _, ok := s.MoreServed(&s.Cells[0], rates()); ok {
+	if _, _, ok := MoreServed(s, &s.Cells[0], rates()); ok {
 		t.Error("cells of different loads are compared")
 	}
 }
 
 func TestSpreadIsOverTrialsWherePossible(t *testing.T) {
-	p99 := func(values ...float64) (all []TrialFigures) {
+	p99 := func(values ...float64) (all []summary.TrialFigures) {
 		for i := range values {
-			all = append(all, TrialFigures{P99: &values[i]})
+			all = append(all, summary.TrialFigures{P99: &values[i]})
 		}
 		return all
 	}
@@ -242,16 +244,16 @@ func TestSpreadIsOverTrialsWherePossible(t *testing.T) {
 	failing[0].Availability = ptr(98.0)
 	for _, c := range []struct {
 		name string
-		cell CellSummary
+		cell summary.Cell
 		low  float64
 		high float64
 		want Certainty
 	}{
-		{"an interval over trials", CellSummary{PerTrial: p99(90, 95, 96, 97, 98, 110)}, 90, 110, IntervalOfTrials},
-		{"few trials", CellSummary{Intervals: ends, IntervalsOf: ofFrames, PerTrial: p99(80, 120)}, 80, 120, RangeOfTrials},
-		{"one trial", CellSummary{Intervals: ends, IntervalsOf: ofFrames, PerTrial: p99(100)}, 90, 110, IntervalOfFrames},
-		{"nothing", CellSummary{PerTrial: p99(100)}, 0, 0, NoEnds},
-		{"an infinite end", CellSummary{Intervals: ends, IntervalsOf: ofTrials, PerTrial: failing}, 0, 0, NoEnds},
+		{"an interval over trials", summary.Cell{PerTrial: p99(90, 95, 96, 97, 98, 110)}, 90, 110, IntervalOfTrials},
+		{"few trials", summary.Cell{Intervals: ends, IntervalsOf: ofFrames, PerTrial: p99(80, 120)}, 80, 120, RangeOfTrials},
+		{"one trial", summary.Cell{Intervals: ends, IntervalsOf: ofFrames, PerTrial: p99(100)}, 90, 110, IntervalOfFrames},
+		{"nothing", summary.Cell{PerTrial: p99(100)}, 0, 0, NoEnds},
+		{"an infinite end", summary.Cell{Intervals: ends, IntervalsOf: ofTrials, PerTrial: failing}, 0, 0, NoEnds},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			low, high, what := SpreadOf(&c.cell, "p99")
@@ -264,10 +266,10 @@ func TestSpreadIsOverTrialsWherePossible(t *testing.T) {
 
 // A shift whose interval is not bounded on one side is not known: only the other end is.
 func TestNoShiftBesideAnUnboundedInterval(t *testing.T) {
-	of := func(failing int, p99s ...float64) *CellSummary {
-		c := &CellSummary{Requests: 60_000}
+	of := func(failing int, p99s ...float64) *summary.Cell {
+		c := &summary.Cell{Requests: 60_000}
 		for i := range p99s {
-			one := TrialFigures{P99: &p99s[i]}
+			one := summary.TrialFigures{P99: &p99s[i]}
 			if available := 50.0; i < failing {
 				one.Availability = &available
 			}

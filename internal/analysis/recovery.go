@@ -2,12 +2,13 @@ package analysis
 
 import (
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
 // shown sets what the windows of a search showed about its answer: the highest load
 // that was tested and met the objective, and the lowest above it that missed.
-func (s *replayed) shown(b *BreakingPoint) {
+func (s *replayed) shown(b *summary.BreakingPoint) {
 	r := s.result()
 	goal := goalOf(s.exp, s.plan)
 	if t := s.tested(); t != nil && t.Client.Seconds() > 0 {
@@ -46,7 +47,7 @@ func (s *replayed) shown(b *BreakingPoint) {
 
 // recovered sets what followed the answers of searches: of all that measured it, the
 // one that recovered at the lowest load, relative to the one that it held before.
-func (b *BreakingPoint) recovered(of []*replayed) {
+func recovered(b *summary.BreakingPoint, of []*replayed) {
 	var worst search.Recovery
 	n := [2]int{}
 	for i, one := range of {
@@ -61,7 +62,7 @@ func (b *BreakingPoint) recovered(of []*replayed) {
 			worst = r
 		}
 	}
-	b.Recovery = &Recovery{SustainedAt: some(worst.SustainedAt), Overload: some(worst.Overload), NotAt: some(worst.NotAt),
+	b.Recovery = &summary.Recovery{SustainedAt: some(worst.SustainedAt), Overload: some(worst.Overload), NotAt: some(worst.NotAt),
 		Lost: worst.Lost, Reason: worst.Reason, Searches: n}
 	if worst.Sustained != "" {
 		met := worst.Sustained == search.SustainedMet

@@ -10,6 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
@@ -287,7 +288,7 @@ func (s *replayed) bounded() (by, evidence string) {
 		}
 	}
 	if n := len(s.steps); n > 0 && s.steps[n-1].Lost != "" { // this ended the search, whatever else there was
-		return ByGenerator, s.steps[n-1].Lost
+		return summary.ByGenerator, s.steps[n-1].Lost
 	}
 	if by == "" {
 		return "", ""

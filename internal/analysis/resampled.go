@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -32,14 +33,14 @@ func (b *frameBlocks) add(f *signals.Frame) {
 // shows how precise the figure of these trials is. It does not show how much another
 // start of the service would differ. Quantiles that the cell's requests do not support
 // have none.
-func (b *frameBlocks) intervals(c *CellSummary) (map[string][2]float64, string) {
+func (b *frameBlocks) intervals(c *summary.Cell) (map[string][2]float64, string) {
 	out := map[string][2]float64{}
 	names, shares := []string{"p50", "p90", "p95", "p99", "p999"}, []float64(nil)
 	for _, name := range names {
-		shares = append(shares, shareOf(name))
+		shares = append(shares, summary.QuantileShare(name))
 	}
 	for i, interval := range b.blocks.Intervals(shares, stats.Resampling{Seed: 1}) {
-		if interval != nil && c.Supports(names[i]) {
+		if interval != nil && Supports(c, names[i]) {
 			out["latency_ms."+names[i]] = [2]float64{interval.Low, interval.High}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
@@ -34,8 +35,8 @@ func (c *cell) searches() *searches {
 //
 // The reason, the limit and the evidence rest on the searches that saw the service
 // break, if any did; or else on those that gave a lower bound; or else on the others.
-func (s *searches) breakingPoint() *BreakingPoint {
-	b := &BreakingPoint{}
+func (s *searches) breakingPoint() *summary.BreakingPoint {
+	b := &summary.BreakingPoint{}
 	var broke, bounds, below, none []*replayed
 	for _, one := range s.all {
 		r := one.result()
@@ -81,7 +82,7 @@ func (s *searches) breakingPoint() *BreakingPoint {
 		}
 		b.Ended = endedBy(r.Ended, b.LimitedBy)
 		bounds[0].shown(b)
-		b.recovered(slices.Concat(broke, bounds))
+		recovered(b, slices.Concat(broke, bounds))
 	default:
 		b.Reason = firstReason(broke)
 		b.LimitedBy, b.Evidence = limitedBy(broke)
@@ -98,7 +99,7 @@ func (s *searches) breakingPoint() *BreakingPoint {
 		b.Ended = string(nearest.result().Ended)
 		nearest.shown(b)
 		b.Untested = untested(nearest)
-		b.recovered(broke)
+		recovered(b, broke)
 	}
 	s.note(b, bounds, "gave only a lower bound")
 	s.note(b, below, "found no load that meets the objective")
@@ -107,7 +108,7 @@ func (s *searches) breakingPoint() *BreakingPoint {
 }
 
 // note states what some of the searches found instead of a breaking point.
-func (s *searches) note(b *BreakingPoint, some []*replayed, what string) {
+func (s *searches) note(b *summary.BreakingPoint, some []*replayed, what string) {
 	if len(some) == 0 || len(some) == len(s.all) {
 		return
 	}
@@ -142,7 +143,7 @@ func firstReason(some []*replayed) string {
 // Association 53, 1958): of two middle ones of which one is a bound, it is the other
 // one. It returns the median: a High of -Inf means that it lies below all loads, and an
 // infinite one that it is a lower bound.
-func (s *searches) median(b *BreakingPoint, broke, bounds, below []*replayed) stats.Observed {
+func (s *searches) median(b *summary.BreakingPoint, broke, bounds, below []*replayed) stats.Observed {
 	var loads, ends []stats.Observed
 	for _, one := range slices.Concat(broke, bounds) {
 		r := one.result()
@@ -160,7 +161,7 @@ func (s *searches) median(b *BreakingPoint, broke, bounds, below []*replayed) st
 	if math.IsInf(median.High, -1) {
 		return median
 	}
-	if len(loads) >= minTrials {
+	if len(loads) >= summary.EnoughTrials {
 		ends = loads
 	}
 	_, interval := stats.CensoredMedian(ends)
@@ -174,7 +175,7 @@ func (s *searches) median(b *BreakingPoint, broke, bounds, below []*replayed) st
 // bound sets the lower bound if no search saw the service break. It is the lowest of
 // them, because every start of the service handled that load. The reason is that of
 // the search that gave it.
-func (s *searches) bound(b *BreakingPoint, bounds []*replayed) {
+func (s *searches) bound(b *summary.BreakingPoint, bounds []*replayed) {
 	least, most := slices.MinFunc(bounds, byLoad), slices.MaxFunc(bounds, byLoad).result()
 	r := least.result()
 	s.at(b, r.Load, r.Low)
@@ -187,7 +188,7 @@ func (s *searches) bound(b *BreakingPoint, bounds []*replayed) {
 	}
 	b.Ended = endedBy(r.Ended, b.LimitedBy)
 	least.shown(b)
-	b.recovered(bounds)
+	recovered(b, bounds)
 }
 
 // endedBy is why a search ended, with the one of generator and host that was the limit.
@@ -200,7 +201,7 @@ func endedBy(ended search.Ended, by string) string {
 
 // unfound explains why there is no breaking point. A search limited by the service takes
 // precedence over one limited by the generator.
-func (s *searches) unfound(b *BreakingPoint, none []*replayed) {
+func (s *searches) unfound(b *summary.BreakingPoint, none []*replayed) {
 	of := slices.DeleteFunc(slices.Clone(none), func(one *replayed) bool { return one.result().Ended.Generator() })
 	if len(of) == 0 {
 		b.Reason = none[0].result().Reason
@@ -210,14 +211,14 @@ func (s *searches) unfound(b *BreakingPoint, none []*replayed) {
 	}
 	b.Reason, b.Ended = of[0].result().Reason, string(of[0].result().Ended)
 	by, evidence := limitedBy(of)
-	if by != ByErrors && by != ByMemory && slices.ContainsFunc(of, func(one *replayed) bool { return one.sources() != 0 }) {
+	if by != summary.ByErrors && by != summary.ByMemory && slices.ContainsFunc(of, func(one *replayed) bool { return one.sources() != 0 }) {
 		return // a neighbour may have caused the miss, but never bad answers or OOM kills
 	}
 	b.LimitedBy, b.Evidence = by, evidence
 }
 
 // at sets a breaking point and the lower end of its interval.
-func (s *searches) at(b *BreakingPoint, load, low float64) {
+func (s *searches) at(b *summary.BreakingPoint, load, low float64) {
 	if s.users {
 		b.Users = &load
 	} else {
@@ -253,7 +254,7 @@ func limitedBy(searches []*replayed) (by, evidence string) {
 
 // evidenceAt returns the ends of the loads of the windows that limitedBy used for a
 // breaking point: of the searches that found one, or of all if none did.
-func (s *searches) evidenceAt(b *BreakingPoint) []float64 {
+func (s *searches) evidenceAt(b *summary.BreakingPoint) []float64 {
 	if b.LimitedBy == "" || b.AtLeast {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -58,34 +59,34 @@ func TestSearchesArePutTogether(t *testing.T) {
 		by      string
 		reason  []string
 	}{
-		{"one that broke", []search.Result{brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, nil},
+		{"one that broke", []search.Result{brokeAt(300, 290, 310)}, 300, 290, 310, false, summary.ByCPULimit, nil},
 		{"three that broke: the middle, and from the lowest end to the highest",
-			[]search.Result{brokeAt(300, 290, 310), brokeAt(280, 270, 295), brokeAt(320, 305, 330)}, 300, 270, 330, false, ByCPULimit, nil},
+			[]search.Result{brokeAt(300, 290, 310), brokeAt(280, 270, 295), brokeAt(320, 305, 330)}, 300, 270, 330, false, summary.ByCPULimit, nil},
 		{"six that broke: the interval of their median",
-			[]search.Result{brokeAt(300, 1, 999), brokeAt(301, 1, 999), brokeAt(302, 1, 999), brokeAt(303, 1, 999), brokeAt(304, 1, 999), brokeAt(305, 1, 999)}, 302.5, 300, 305, false, ByCPULimit, nil},
+			[]search.Result{brokeAt(300, 1, 999), brokeAt(301, 1, 999), brokeAt(302, 1, 999), brokeAt(303, 1, 999), brokeAt(304, 1, 999), brokeAt(305, 1, 999)}, 302.5, 300, 305, false, summary.ByCPULimit, nil},
 		{"a bound above moves no answer, but leaves the interval open",
-			[]search.Result{brokeAt(300, 290, 310), heldAt(500, true)}, 300, 290, 0, false, ByCPULimit, []string{"1 of 2 searches gave only a lower bound, at least 500", "the generator was the limit"}},
+			[]search.Result{brokeAt(300, 290, 310), heldAt(500, true)}, 300, 290, 0, false, summary.ByCPULimit, []string{"1 of 2 searches gave only a lower bound, at least 500", "the generator was the limit"}},
 		{"a bound below extends the interval, and leaves it open",
-			[]search.Result{heldAt(200, false), brokeAt(300, 290, 310)}, 300, 200, 0, false, ByCPULimit, []string{"1 of 2 searches gave only a lower bound, at least 200", "the time was spent"}},
-		{"one by the generator, and two of three are bounds", []search.Result{brokeAt(300, 290, 310), heldAt(500, true), heldAt(510, true)}, 500, 290, 0, true, ByGenerator,
+			[]search.Result{heldAt(200, false), brokeAt(300, 290, 310)}, 300, 200, 0, false, summary.ByCPULimit, []string{"1 of 2 searches gave only a lower bound, at least 200", "the time was spent"}},
+		{"one by the generator, and two of three are bounds", []search.Result{brokeAt(300, 290, 310), heldAt(500, true), heldAt(510, true)}, 500, 290, 0, true, summary.ByGenerator,
 			[]string{"the generator was the limit; 2 of 3 searches gave only a lower bound, at least 510"}},
-		{"half of the starts break below every load", []search.Result{noneFor("it misses"), brokeAt(300, 290, 310)}, 0, 0, 0, false, ByCPULimit,
+		{"half of the starts break below every load", []search.Result{noneFor("it misses"), brokeAt(300, 290, 310)}, 0, 0, 0, false, summary.ByCPULimit,
 			[]string{"1 of 2 searches found no load that meets the objective: it misses; 1 of 2 searches did: up to 300"}},
-		{"a third of them: the median of all", []search.Result{noneFor("it misses"), brokeAt(300, 290, 310), brokeAt(304, 300, 308)}, 300, 0, 310, false, ByCPULimit,
+		{"a third of them: the median of all", []search.Result{noneFor("it misses"), brokeAt(300, 290, 310), brokeAt(304, 300, 308)}, 300, 0, 310, false, summary.ByCPULimit,
 			[]string{"1 of 3 searches found no load that meets the objective: it misses"}},
 		{"four at 400 and two that died", []search.Result{noneFor("it died"), noneFor("it died"), brokeAt(400, 390, 410), brokeAt(400, 390, 410), brokeAt(400, 390, 410), brokeAt(400, 390, 410)},
 			400, 0, 400, false, "", []string{"2 of 6 searches found no load that meets the objective: it died"}},
 		{"one that could not be determined is left out",
-			[]search.Result{{Ended: search.Limited, Reason: "too weak"}, brokeAt(300, 290, 310)}, 300, 290, 310, false, ByCPULimit, []string{"1 of 2 searches found no breaking point and is left out: too weak"}},
-		{"one bound, by the generator", []search.Result{heldAt(500, true)}, 500, 500, 0, true, ByGenerator, []string{"the generator was the limit"}},
+			[]search.Result{{Ended: search.Limited, Reason: "too weak"}, brokeAt(300, 290, 310)}, 300, 290, 310, false, summary.ByCPULimit, []string{"1 of 2 searches found no breaking point and is left out: too weak"}},
+		{"one bound, by the generator", []search.Result{heldAt(500, true)}, 500, 500, 0, true, summary.ByGenerator, []string{"the generator was the limit"}},
 		{"bounds only: the lowest, and what made it one",
 			[]search.Result{heldAt(500, true), heldAt(400, false)}, 400, 400, 0, true, "", []string{"the time was spent; each of the 2 searches gave only a lower bound, the highest at least 500"}},
 		{"bounds only, the lowest by the generator",
-			[]search.Result{heldAt(500, false), heldAt(400, true)}, 400, 400, 0, true, ByGenerator, []string{"the generator was the limit; each of the 2"}},
-		{"none", []search.Result{noneFor("it misses the objective even at the lowest load")}, 0, 0, 0, false, ByCPULimit, []string{"it misses"}},
+			[]search.Result{heldAt(500, false), heldAt(400, true)}, 400, 400, 0, true, summary.ByGenerator, []string{"the generator was the limit; each of the 2"}},
+		{"none", []search.Result{noneFor("it misses the objective even at the lowest load")}, 0, 0, 0, false, summary.ByCPULimit, []string{"it misses"}},
 		{"none, and the generator was too weak for one of them",
-			[]search.Result{{Ended: search.Limited, Reason: "too weak"}, noneFor("it misses")}, 0, 0, 0, false, ByCPULimit, []string{"it misses"}},
-		{"none, as the generator was too weak", []search.Result{{Ended: search.Limited, Reason: "too weak"}}, 0, 0, 0, false, ByGenerator, []string{"too weak"}},
+			[]search.Result{{Ended: search.Limited, Reason: "too weak"}, noneFor("it misses")}, 0, 0, 0, false, summary.ByCPULimit, []string{"it misses"}},
+		{"none, as the generator was too weak", []search.Result{{Ended: search.Limited, Reason: "too weak"}}, 0, 0, 0, false, summary.ByGenerator, []string{"too weak"}},
 		{"no trial", nil, 0, 0, 0, false, "", []string{"no search was possible"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,8 +131,8 @@ func TestBreakingPointsAreTestedFromFourSearchesOn(t *testing.T) {
 				b.cells[cell].trials = append(b.cells[cell].trials, ended(brokeAt(load, load-1, load+1)))
 			}
 		}
-		s := &Summary{Cells: b.Cells()}
-		if got, _ := s.Tests(b.compared()); len(got) != c.tests {
+		s := &summary.Summary{Cells: b.Cells()}
+		if got, _ := Tests(s, b.compared()); len(got) != c.tests {
 			t.Errorf("%v searches: %d tests, want %d", c.searches, len(got), c.tests)
 		} else if c.tests > 0 && (got[0].Metric != BreakingPointMetric || got[0].Shift != 100 || !got[0].Significant) {
 			t.Errorf("%v searches: %+v", c.searches, got[0])
@@ -146,7 +147,7 @@ func TestWindowsThatAreLeftOutGiveNoCause(t *testing.T) {
 	if all, _ := s.missed(); all != nil {
 		t.Errorf("%d requests of a window that was left out", all.Client.Requests())
 	}
-	if by, evidence := s.bounded(); by != ByGenerator || !strings.Contains(evidence, "sent more than") {
+	if by, evidence := s.bounded(); by != summary.ByGenerator || !strings.Contains(evidence, "sent more than") {
 		t.Errorf("limited by %q (%s), want the generator's lag", by, evidence)
 	}
 }
@@ -159,7 +160,7 @@ func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 		name         string
 		good, errors int64
 		want         string
-	}{{"it is slow", 100, 0, ""}, {"it answers half with errors", 100, 100, ""}, {"it answers with errors only", 0, 100, ByErrors}} {
+	}{{"it is slow", 100, 0, ""}, {"it answers half with errors", 100, 100, ""}, {"it answers with errors only", 0, 100, summary.ByErrors}} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newReplayed(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}})
 			s.found, s.ended = noneFor("it misses"), true

@@ -6,57 +6,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// Series are the frames of one trial joined by time, for charts: one Point per
-// interval, with all agents merged and all replicas summed.
-type Series struct {
-	Cell   int     `json:"cell"`
-	Trial  int     `json:"trial"`
-	Points []Point `json:"points"`
-}
-
-// DependencyPoint is one dependency in one interval.
-type DependencyPoint struct {
-	CPU    *float64 `json:"cpu"`    // cores, of all its processes
-	Memory *float64 `json:"memory"` // bytes, likewise
-}
-
-// Point is one interval of a trial; null means "not measured".
-type Point struct {
-	T            float64  `json:"t"` // seconds since the trial's load began, at the interval's end
-	Phase        string   `json:"phase"`
-	Target       *float64 `json:"target"` // configured users or requests/s
-	RateRPS      *float64 `json:"rate"`
-	P50          *float64 `json:"p50"` // ms
-	P99          *float64 `json:"p99"`
-	P999         *float64 `json:"p999"`
-	Availability *float64 `json:"availability"`       // percent
-	CPU          *float64 `json:"cpu"`                // cores, all replicas
-	CPUOfLimit   *float64 `json:"cpu_of_limit"`       // 0..1
-	Replicas     *float64 `json:"replicas,omitempty"` // that serve
-	Memory       *float64 `json:"memory"`             // bytes, the largest replica
-	MemoryLimit  *float64 `json:"memory_limit"`       // bytes
-	Throttled    *float64 `json:"throttled"`          // share of periods, 0..1
-	ThrottledMS  *float64 `json:"throttled_ms"`       // per throttled period and replica
-	AgentCPU     *float64 `json:"agent_cpu"`          // cores
-	Idle         *float64 `json:"idle"`               // cores
-	Foreign      *float64 `json:"foreign"`            // cores
-	WaitP50      *float64 `json:"wait_p50"`           // ms that the service reports it waited for its dependency
-	WaitP99      *float64 `json:"wait_p99"`
-	WaitMean     *float64 `json:"wait_mean"`
-	// Dependencies are those with data, by name.
-	Dependencies map[string]DependencyPoint `json:"dependencies,omitempty"`
-}
-
 // seriesBuilder joins the frames of one trial by time. Client frames share the number
 // of their interval. Server and host frames are read a little later, or on the grid of
 // another clock, so they join the interval that contains their middle.
 type seriesBuilder struct {
-	series Series
+	series summary.Series
 	plan   *experiment.Cell
 	began  int64       // of the earliest frame
 	open   []*interval // not complete yet, ordered by start
@@ -82,7 +42,7 @@ type interval struct {
 }
 
 func newSeriesBuilder(trial int, plan *experiment.Cell, began int64) *seriesBuilder {
-	return &seriesBuilder{series: Series{Cell: plan.Index, Trial: trial, Points: []Point{}}, plan: plan, began: began}
+	return &seriesBuilder{series: summary.Series{Cell: plan.Index, Trial: trial, Points: []summary.Point{}}, plan: plan, began: began}
 }
 
 func (b *seriesBuilder) add(f *signals.Frame) {
@@ -137,17 +97,17 @@ func (b *seriesBuilder) close() {
 	b.open = b.open[1:]
 }
 
-func (b *seriesBuilder) finish() Series {
+func (b *seriesBuilder) finish() summary.Series {
 	for len(b.open) > 0 {
 		b.close()
 	}
 	return b.series
 }
 
-func (b *seriesBuilder) point(m *interval) Point {
+func (b *seriesBuilder) point(m *interval) summary.Point {
 	t := m.frames
 	seconds := float64(m.end-m.start) / 1e9
-	p := Point{T: math.Round(float64(m.end-b.began)/1e6) / 1e3, Phase: string(m.phase)}
+	p := summary.Point{T: math.Round(float64(m.end-b.began)/1e6) / 1e3, Phase: string(m.phase)}
 	if m.seen {
 		done := float64(t.Client.Good)
 		if m.phase == signals.Measure {
@@ -155,7 +115,7 @@ func (b *seriesBuilder) point(m *interval) Point {
 		}
 		p.RateRPS = ptr(done / seconds)
 		p.Availability = t.Client.Availability()
-		if q := quantiles(t.Client.Latency); q != nil {
+		if q := summary.QuantilesOf(t.Client.Latency); q != nil {
 			p.P50, p.P99, p.P999 = &q.P50, &q.P99, &q.P999
 		}
 		if b.plan.Load.Users != nil {
@@ -180,9 +140,9 @@ func (b *seriesBuilder) point(m *interval) Point {
 	p.WaitP50, p.WaitP99, p.WaitMean = t.Waits.Quantile(0.5), t.Waits.Quantile(0.99), t.Waits.Mean()
 	for name, d := range t.Deps {
 		if p.Dependencies == nil {
-			p.Dependencies = map[string]DependencyPoint{}
+			p.Dependencies = map[string]summary.DependencyPoint{}
 		}
-		p.Dependencies[name] = DependencyPoint{CPU: d.Cores(), Memory: float(d.MemoryTogether)}
+		p.Dependencies[name] = summary.DependencyPoint{CPU: d.Cores(), Memory: float(d.MemoryTogether)}
 	}
 	return p
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 )
@@ -24,9 +25,9 @@ func TestASkippedServiceIsReported(t *testing.T) {
 		Claims:    []experiment.Claim{{Says: "bun is faster", Metric: "rate", Of: &experiment.Selector{Cell: 1}, Above: new(float64)}},
 	}, []Attempt{{Trial: 1, Cell: 0, Repeat: 1}})
 	b.Skip("bun", "npm is not installed; install it")
-	s := b.Summarize(SummaryExperiment{}, record.Host{})
+	s := b.Summarize(summary.Experiment{}, record.Host{})
 
-	var warnings []Finding
+	var warnings []summary.Finding
 	for _, f := range s.Findings {
 		if f.Level == "warning" {
 			warnings = append(warnings, f)
@@ -34,7 +35,7 @@ func TestASkippedServiceIsReported(t *testing.T) {
 			t.Errorf("a finding of a cell without trials: %+v", f)
 		}
 	}
-	want := []Finding{{Level: "warning", Title: "service bun was skipped", Text: "npm is not installed; install it"}}
+	want := []summary.Finding{{Level: "warning", Title: "service bun was skipped", Text: "npm is not installed; install it"}}
 	if d := cmp.Diff(want, warnings); d != "" {
 		t.Error(d)
 	}
@@ -46,31 +47,33 @@ func TestASkippedServiceIsReported(t *testing.T) {
 	if s.Cells[0].Objective.Met = ptr(true); s.Missed() {
 		t.Error("what is not installed counts as a missed objective")
 	}
-	if c := s.Claims[0]; c.Verdict != Inconclusive || !strings.Contains(c.Reason, "install it") {
+	if c := s.Claims[0]; c.Verdict != summary.Inconclusive || !strings.Contains(c.Reason, "install it") {
 		t.Errorf("the claim is %q: %q, want the reason of the skip", c.Verdict, c.Reason)
 	}
 }
 
 func TestARunIsMissedByWhatWasTried(t *testing.T) {
-	met, missed := &ObjectiveSummary{Met: ptr(true)}, &ObjectiveSummary{Met: ptr(false)}
-	cell := func(o *ObjectiveSummary, flags ...Flag) CellSummary { return CellSummary{Objective: o, Flags: flags} }
-	skipped := cell(&ObjectiveSummary{}, "skipped")
+	met, missed := &summary.Objective{Met: ptr(true)}, &summary.Objective{Met: ptr(false)}
+	cell := func(o *summary.Objective, flags ...summary.Flag) summary.Cell {
+		return summary.Cell{Objective: o, Flags: flags}
+	}
+	skipped := cell(&summary.Objective{}, "skipped")
 	for _, c := range []struct {
 		name  string
-		cells []CellSummary
+		cells []summary.Cell
 		want  bool
 	}{
-		{"no objective", []CellSummary{cell(nil), cell(nil, "skipped")}, false},
-		{"all meet it", []CellSummary{cell(met), cell(met)}, false},
-		{"one misses it", []CellSummary{cell(met), cell(missed)}, true},
-		{"one could not be judged", []CellSummary{cell(met), cell(&ObjectiveSummary{})}, true},
-		{"one failed to run", []CellSummary{cell(met), cell(&ObjectiveSummary{}, "no_trials")}, true},
-		{"one was skipped, the rest meets it", []CellSummary{cell(met), skipped}, false},
-		{"one was skipped, the rest misses it", []CellSummary{skipped, cell(missed)}, true},
-		{"all were skipped", []CellSummary{skipped, skipped}, true},
+		{"no objective", []summary.Cell{cell(nil), cell(nil, "skipped")}, false},
+		{"all meet it", []summary.Cell{cell(met), cell(met)}, false},
+		{"one misses it", []summary.Cell{cell(met), cell(missed)}, true},
+		{"one could not be judged", []summary.Cell{cell(met), cell(&summary.Objective{})}, true},
+		{"one failed to run", []summary.Cell{cell(met), cell(&summary.Objective{}, "no_trials")}, true},
+		{"one was skipped, the rest meets it", []summary.Cell{cell(met), skipped}, false},
+		{"one was skipped, the rest misses it", []summary.Cell{skipped, cell(missed)}, true},
+		{"all were skipped", []summary.Cell{skipped, skipped}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := (&Summary{Cells: c.cells}).Missed(); got != c.want {
+			if got := (&summary.Summary{Cells: c.cells}).Missed(); got != c.want {
 				t.Errorf("missed: %v, want %v", got, c.want)
 			}
 		})

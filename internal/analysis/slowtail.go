@@ -2,21 +2,11 @@ package analysis
 
 import (
 	"github.com/millicore/millicore/internal/analysis/causes"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
-
-// Types of package causes.
-type (
-	Causes      = causes.Causes
-	Share       = causes.Share
-	SlowRequest = causes.SlowRequest
-	SlowWindow  = causes.SlowWindow
-)
-
-// FewestForShares is that of package causes.
-const FewestForShares = causes.FewestForShares
 
 // slowTail collects what the causes of a cell's slow tail are computed from.
 type slowTail struct {
@@ -39,7 +29,7 @@ func (s *slowTail) add(t *trial, f *signals.Frame) {
 
 // result attributes the slow tail of the trials to its causes; all are the sums of
 // their figures. It returns nil if no slow request was kept. It can be called once.
-func (s *slowTail) result(trials []*trial, g goal, all *sums.Total) *Causes {
+func (s *slowTail) result(trials []*trial, g goal, all *sums.Total) *summary.Causes {
 	if all.Client.Latency.Count() == 0 {
 		return nil
 	}
@@ -64,7 +54,7 @@ func (s *slowTail) result(trials []*trial, g goal, all *sums.Total) *Causes {
 	if name != "p999" {
 		name = "p99" // agents keep requests above their p95, so the tail of a lower quantile is incomplete
 	}
-	c := s.causes.Result(name, all.Client.Latency.Quantile(shareOf(name)), all.Client.Service.Quantile(0.5))
+	c := s.causes.Result(name, all.Client.Latency.Quantile(summary.QuantileShare(name)), all.Client.Service.Quantile(0.5))
 	if c != nil {
 		c.Trials = of
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // Certainty is what the ends beside a figure are made of, the least certain first.
@@ -17,7 +18,7 @@ const (
 	IntervalOfTrials                  // the 95% interval of the median over trials
 )
 
-// What the intervals of a cell rest on: the values of CellSummary.IntervalsOf.
+// What the intervals of a cell rest on: the values of summary.Cell.IntervalsOf.
 const (
 	ofTrials = "trials"
 	ofFrames = "frames" // of its few trials
@@ -27,7 +28,7 @@ const (
 // median over trials, or the range of few trials. An interval by frames is the last
 // resort: it does not show how one start of the service differs from another. There are no
 // ends if failed requests make the upper one infinite.
-func SpreadOf(c *CellSummary, metric string) (low, high float64, what Certainty) {
+func SpreadOf(c *summary.Cell, metric string) (low, high float64, what Certainty) {
 	if low, high, what = endsOf(c, metric); math.IsInf(high, 1) {
 		return 0, 0, NoEnds
 	}
@@ -35,19 +36,19 @@ func SpreadOf(c *CellSummary, metric string) (low, high float64, what Certainty)
 }
 
 // endsOf is SpreadOf with ends that may be infinite.
-func endsOf(c *CellSummary, metric string) (low, high float64, what Certainty) {
+func endsOf(c *summary.Cell, metric string) (low, high float64, what Certainty) {
 	m, ok := MetricOf(metric)
 	if !ok {
 		return 0, 0, NoEnds
 	}
-	path := LatencyPath(metric)
+	path := summary.LatencyPath(metric)
 	if metric == "rate" {
 		path = "rate_rps"
 	}
 	ends, known := c.Intervals[path]
 	values := slices.Sorted(slices.Values(m.Trials(c)))
 	if infinite(c, metric).N > 0 {
-		values, known = slices.Sorted(slices.Values(c.ofAll(m))), false
+		values, known = slices.Sorted(slices.Values(valuesOf(c, m))), false
 	}
 	n := len(values)
 	switch from, to, enough := stats.MedianInterval(n); {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
@@ -134,7 +135,7 @@ func figuresOf(t *sums.Total, held bool) map[string]float64 {
 	put("rate_rps", t.Client.Rate())
 	put("availability", t.Client.Availability())
 	for prefix, h := range map[string]*signals.Histogram{"latency_ms.": t.Client.Latency, "service_ms.": t.Client.Service} {
-		if q := quantiles(h); held && q != nil {
+		if q := summary.QuantilesOf(h); held && q != nil {
 			for _, one := range q.All() {
 				m[prefix+one.Name] = one.Value
 			}
@@ -150,7 +151,7 @@ func figuresOf(t *sums.Total, held bool) map[string]float64 {
 		m["good"] = float64(t.Client.Good)
 	}
 	if h := t.Client.Latency; held && h.Count() > 0 {
-		m["latency_ms.min"] = ms(h.Min())
+		m["latency_ms.min"] = summary.MS(h.Min())
 	}
 	put("waits_ms.mean", t.Waits.Mean())
 	put("waits_ms.p50", t.Waits.Quantile(0.5))
@@ -163,34 +164,34 @@ func figuresOf(t *sums.Total, held bool) map[string]float64 {
 // ofAll returns the quantiles of all requests of a part of a trial, of which the failed
 // ones count as infinitely late; nil if none failed. The latencies include those of
 // timeouts, which are the highest: a request that was given up is later than that.
-func ofAll(t *sums.Total, held bool) *AllRequests {
+func ofAll(t *sums.Total, held bool) *summary.AllRequests {
 	k := &t.Client
 	requests, n := float64(k.Requests()), float64(k.Latency.Count())
 	switch {
 	case !held || requests <= n && k.Bad() == 0:
 		return nil
 	case n == 0: // none was answered
-		return &AllRequests{}
+		return &summary.AllRequests{}
 	}
 	of := func(name string) *float64 {
-		q := shareOf(name)
+		q := summary.QuantileShare(name)
 		if search.Exceeds(float64(k.Bad()), requests, 1-q) {
 			return nil
 		}
-		return ptr(ms(k.Latency.Quantile(min(1, q*requests/n))))
+		return ptr(summary.MS(k.Latency.Quantile(min(1, q*requests/n))))
 	}
-	return &AllRequests{P50: of("p50"), P90: of("p90"), P95: of("p95"), P99: of("p99"), P999: of("p999")}
+	return &summary.AllRequests{P50: of("p50"), P90: of("p90"), P95: of("p95"), P99: of("p99"), P999: of("p999")}
 }
 
 // trialFigures returns figures in the form of the summary.
-func trialFigures(a Attempt, f map[string]float64) TrialFigures {
+func trialFigures(a Attempt, f map[string]float64) summary.TrialFigures {
 	get := func(path string) *float64 {
 		if v, ok := f[path]; ok {
 			return &v
 		}
 		return nil
 	}
-	return TrialFigures{Trial: a.Trial, Attempt: a.Attempt, RateRPS: get("rate_rps"), Availability: get("availability"),
+	return summary.TrialFigures{Trial: a.Trial, Attempt: a.Attempt, RateRPS: get("rate_rps"), Availability: get("availability"),
 		P50: get("latency_ms.p50"), P90: get("latency_ms.p90"), P95: get("latency_ms.p95"),
 		P99: get("latency_ms.p99"), P999: get("latency_ms.p999"),
 		CPUPerReqMS: get("cpu.per_request_ms"), Throttled: get("cpu.throttled_of_periods"), Breaking: get("breaking_point"),

@@ -3,15 +3,17 @@ package analysis
 import (
 	"cmp"
 	"slices"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // Placed is the latency of a cell, against that of a base.
 type Placed struct {
-	Cell   *CellSummary
-	Base   *CellSummary
+	Cell   *summary.Cell
+	Base   *summary.Cell
 	Figure Figure
-	From   Evidence    // where it lies from the base
-	Shift  *Comparison // from the base; nil: it is not known
+	From   summary.Evidence    // where it lies from the base
+	Shift  *summary.Comparison // from the base; nil: it is not known
 }
 
 // AgainstBase compares cells that ran at one load with a base cell.
@@ -24,12 +26,12 @@ type AgainstBase struct {
 
 // Against compares the latency of cells with that of a base, by the quantile of the
 // objective. All have latencies.
-func (s *Summary) Against(base *CellSummary, cells []*CellSummary) AgainstBase {
+func Against(s *summary.Summary, base *summary.Cell, cells []*summary.Cell) AgainstBase {
 	quantile := s.Quantile()
-	r := s.Rank(LatencyPath(quantile))
-	of := func(c *CellSummary) Placed {
+	r := Rank(s, summary.LatencyPath(quantile))
+	of := func(c *summary.Cell) Placed {
 		one := Placed{Cell: c, Base: base, From: r.Between(c, base)}
-		one.Figure, _ = c.Figure(quantile)
+		one.Figure, _ = FigureOf(c, quantile)
 		if test, ok := r.comparison(r.index(c), r.index(base)); ok {
 			one.Shift = &test.Comparison
 		}
@@ -40,7 +42,7 @@ func (s *Summary) Against(base *CellSummary, cells []*CellSummary) AgainstBase {
 		one := of(c)
 		a.All = append(a.All, one)
 		switch {
-		case one.From.Basis == Untested:
+		case one.From.Basis == summary.Untested:
 			a.Untested = append(a.Untested, one)
 		case one.From.Sign < 0:
 			a.Lower = append(a.Lower, one)

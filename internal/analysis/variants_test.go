@@ -1,21 +1,25 @@
 package analysis
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
+)
 
 // TestP99IsComparedByWhatIsTested: the sign of each cell's own test decides, and
 // medians over trials are compared, because one bad trial decides the p99 of all
 // requests together.
 func TestP99IsComparedByWhatIsTested(t *testing.T) {
-	of := func(cell int, pooled float64, p99s ...float64) CellSummary {
-		c := CellSummary{Cell: cell, LatencyMS: &Quantiles{P99: pooled}}
+	of := func(cell int, pooled float64, p99s ...float64) summary.Cell {
+		c := summary.Cell{Cell: cell, LatencyMS: &summary.Quantiles{P99: pooled}}
 		for i := range p99s {
-			c.PerTrial = append(c.PerTrial, TrialFigures{P99: &p99s[i]})
+			c.PerTrial = append(c.PerTrial, summary.TrialFigures{P99: &p99s[i]})
 		}
 		return c
 	}
-	s := &Summary{Cells: []CellSummary{of(0, 3000, 98, 99, 100, 102, 103, 3000), of(1, 50, 60), of(2, 204, 200, 201, 202, 203, 204, 210),
+	s := &summary.Summary{Cells: []summary.Cell{of(0, 3000, 98, 99, 100, 102, 103, 3000), of(1, 50, 60), of(2, 204, 200, 201, 202, 203, 204, 210),
 		of(3, 20, 15, 16, 17, 18, 19, 90)}}
-	a := s.Against(&s.Cells[0], []*CellSummary{&s.Cells[1], &s.Cells[2], &s.Cells[3]})
+	a := Against(s, &s.Cells[0], []*summary.Cell{&s.Cells[1], &s.Cells[2], &s.Cells[3]})
 	if a.Base.Figure != (Figure{101, false, 6}) {
 		t.Errorf("the base is %+v, want its median over trials", a.Base)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/record"
@@ -21,7 +22,7 @@ type Cell struct {
 	Record  string // its folder, as it was named
 	Run     *record.Run
 	Plan    *experiment.Cell
-	Figures *analysis.CellSummary
+	Figures *summary.Cell
 	Name    string // its name in the report
 }
 
@@ -121,7 +122,7 @@ func newPair(m *Match) Pair {
 		name string
 		cell *Cell
 	}{{"A", &m.A}, {"B", &m.B}} {
-		if text := narrative.Disturbed([]*analysis.CellSummary{side.cell.Figures}); text != "" {
+		if text := narrative.Disturbed([]*summary.Cell{side.cell.Figures}); text != "" {
 			p.Notes = append(p.Notes, "of "+side.name+", "+text)
 		}
 		if text := narrative.FailedTrials(side.cell.Figures, p.Main); text != "" {
@@ -146,7 +147,7 @@ func flagged(m *Match) []string {
 	flags := func(c *Cell) string {
 		var labels []string
 		for _, f := range c.Figures.Flags {
-			if f != analysis.FlagBusyNeighbour && f != analysis.FlagBusyHypervisor && f != analysis.FlagSearchDisturbed {
+			if f != summary.FlagBusyNeighbour && f != summary.FlagBusyHypervisor && f != summary.FlagSearchDisturbed {
 				labels = append(labels, narrative.FlagLabel(f))
 			}
 		}

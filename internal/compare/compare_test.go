@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/secret"
 )
 
 func TestTheFirstLineSaysTheAnswer(t *testing.T) {
-	breaks := func(a, b *analysis.BreakingPoint) *Result {
+	breaks := func(a, b *summary.BreakingPoint) *Result {
 		trial := map[string][]float64{"1": {1}}
 		return compared(t, perSearch(searched(fixture("before", trial), a)), perSearch(searched(fixture("after", trial), b)))
 	}
 	several := func(b map[string][]float64) *Result {
 		return compared(t, fixture("before", map[string][]float64{"1": quick, "2": quick, "6": quick}), fixture("after", b))
 	}
-	none := &analysis.BreakingPoint{Reason: "the service died"}
+	none := &summary.BreakingPoint{Reason: "the service died"}
 	for name, c := range map[string]struct {
 		result *Result
 		want   string
@@ -36,8 +37,8 @@ func TestTheFirstLineSaysTheAnswer(t *testing.T) {
 		"four ramps each": {breaks(times(4, breaking(310, 300, 320)), times(4, breaking(428, 410, 440))), "The breaking point is 38% higher in B: shift +118 requests/s (95% interval +90 to +140); 310 requests/s in A, 428 requests/s in B"},
 		"six ramps each":  {breaks(times(6, breaking(310, 300, 320)), times(6, breaking(428, 410, 440))), "The breaking point is 38% higher in B: shift +118 requests/s (95% interval +90 to +140); 310 requests/s in A, 428 requests/s in B"},
 		"breaks alike":    {breaks(times(6, breaking(310, 300, 320)), times(6, breaking(322, 315, 330))), "No significant difference in the breaking point: 310 requests/s in A, 322 requests/s in B (95% interval of the shift −5 to +30 requests/s, p 1.00, 6 and 6 trials)"},
-		"at least":        {breaks(times(6, breaking(310, 300, 320)), &analysis.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true, Searches: 6}), "The breaking point is at least 55% higher in B: 95% interval of the shift +170 to ∞ requests/s; 310 requests/s in A, ≥500 requests/s in B"},
-		"at least, once":  {breaks(breaking(310, 300, 320), &analysis.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true, Searches: 1}), "The breaking point is 310 in A and ≥500 requests/s in B (not tested): 1 and 1 trials; at least 4 and 4 are needed, 6 and 6 are advised (measure.repeats)"},
+		"at least":        {breaks(times(6, breaking(310, 300, 320)), &summary.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true, Searches: 6}), "The breaking point is at least 55% higher in B: 95% interval of the shift +170 to ∞ requests/s; 310 requests/s in A, ≥500 requests/s in B"},
+		"at least, once":  {breaks(breaking(310, 300, 320), &summary.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true, Searches: 1}), "The breaking point is 310 in A and ≥500 requests/s in B (not tested): 1 and 1 trials; at least 4 and 4 are needed, 6 and 6 are advised (measure.repeats)"},
 		"never broke":     {breaks(breaking(310, 300, 320), none), "The breaking point was measured in A only: 310 requests/s"},
 		"in some cells":   {several(map[string][]float64{"1": quite, "2": slow, "6": quite}), "p99 is higher in B in 1 of 3 cells, most in go procs=2: shift +539 ms (95% interval +528 to +547); medians 166 ms in A, 704 ms in B"},
 		"in both ways":    {several(map[string][]float64{"1": {10, 11, 12, 13, 14, 15}, "2": slow, "6": quite}), "p99 is higher in B in 1 and lower in 1 of 3 cells, most in go procs=2: shift +539 ms (95% interval +528 to +547); medians 166 ms in A, 704 ms in B"},
@@ -193,8 +194,8 @@ func TestSecretsThatDifferAreNamed(t *testing.T) {
 func TestNotesTellOfFlagsAndReasons(t *testing.T) {
 	a, b := fixture("before", map[string][]float64{"1": {1}}), fixture("after", map[string][]float64{"1": {1}})
 	searched(a, breaking(310, 300, 320))
-	searched(b, &analysis.BreakingPoint{Reason: "the service died"})
-	a.Cells[0].Figures.Flags = analysis.Flags{"low_idle"}
+	searched(b, &summary.BreakingPoint{Reason: "the service died"})
+	a.Cells[0].Figures.Flags = summary.Flags{"low_idle"}
 	got := strings.Join(compared(t, a, b).Pairs[0].Notes, "; ")
 	want := "A is flagged little idle CPU; B's breaking point: the service died; latencies and rates are those at each side's own highest load that was tested"
 	if got != want {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 )
@@ -33,9 +33,9 @@ func fixture(name string, p99 map[string][]float64) *Selection {
 			Load: experiment.Load{Request: experiment.Request{Method: "GET", Path: "/isPrime/666666"}, Users: &experiment.Target{Value: 50},
 				Agents: 1, Timeout: 2 * time.Second},
 		}
-		figures := &analysis.CellSummary{Cell: plan.Index, Label: plan.Label(), Service: "go", Trials: len(trials), Flags: analysis.Flags{}}
+		figures := &summary.Cell{Cell: plan.Index, Label: plan.Label(), Service: "go", Trials: len(trials), Flags: summary.Flags{}}
 		for i, v := range trials {
-			figures.PerTrial = append(figures.PerTrial, analysis.TrialFigures{
+			figures.PerTrial = append(figures.PerTrial, summary.TrialFigures{
 				Trial: i + 1, RateRPS: ptr(373 + float64(i)), P50: ptr(v / 3), P90: ptr(v / 2), P95: ptr(v / 1.5), P99: ptr(v), P999: ptr(v * 1.2),
 				Availability: ptr(100.0), CPUPerReqMS: ptr(2.6 + float64(i)/100), Throttled: ptr(v / 1000),
 			})
@@ -77,7 +77,7 @@ func one(t *testing.T, a, b []float64) *Result {
 }
 
 // searched gives every cell of a selection a breaking point, and no latencies.
-func searched(s *Selection, points ...*analysis.BreakingPoint) *Selection {
+func searched(s *Selection, points ...*summary.BreakingPoint) *Selection {
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		c.Plan.Load.Find = true
@@ -85,19 +85,19 @@ func searched(s *Selection, points ...*analysis.BreakingPoint) *Selection {
 		c.Figures.Breaking = points[i]
 		for k := range c.Figures.PerTrial {
 			t := &c.Figures.PerTrial[k]
-			*t = analysis.TrialFigures{Trial: t.Trial, Breaking: points[i].Load()}
+			*t = summary.TrialFigures{Trial: t.Trial, Breaking: points[i].Load()}
 		}
 	}
 	return s
 }
 
 // breaking is what one search found.
-func breaking(load, low, high float64) *analysis.BreakingPoint {
-	return &analysis.BreakingPoint{RateRPS: &load, Low: &low, High: &high, LimitedBy: analysis.ByCPULimit, Searches: 1}
+func breaking(load, low, high float64) *summary.BreakingPoint {
+	return &summary.BreakingPoint{RateRPS: &load, Low: &low, High: &high, LimitedBy: summary.ByCPULimit, Searches: 1}
 }
 
 // times sets how many searches, or ramps, a breaking point rests on.
-func times(n int, b *analysis.BreakingPoint) *analysis.BreakingPoint {
+func times(n int, b *summary.BreakingPoint) *summary.BreakingPoint {
 	b.Searches = n
 	return b
 }
@@ -108,7 +108,7 @@ func perSearch(s *Selection) *Selection {
 		c := s.Cells[i].Figures
 		c.PerTrial = nil
 		for range c.Breaking.Searches {
-			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{BreakingFrom: c.Breaking.Low, BreakingTo: c.Breaking.High})
+			c.PerTrial = append(c.PerTrial, summary.TrialFigures{BreakingFrom: c.Breaking.Low, BreakingTo: c.Breaking.High})
 		}
 	}
 	return s

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/testkit"
 )
@@ -19,15 +19,15 @@ func measuring(s *Selection) *Selection {
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		c.Plan.Load = experiment.Load{Benchmark: true}
-		sort := analysis.BenchmarkSummary{Name: "Sort/n=10", Unit: "sec/op"}
+		sort := summary.Benchmark{Name: "Sort/n=10", Unit: "sec/op"}
 		for k := range c.Figures.PerTrial {
 			t := &c.Figures.PerTrial[k]
 			sort.Values = append(sort.Values, *t.P99/1000)
-			*t = analysis.TrialFigures{Trial: t.Trial, Throttled: t.Throttled}
+			*t = summary.TrialFigures{Trial: t.Trial, Throttled: t.Throttled}
 		}
-		memory := analysis.BenchmarkSummary{Name: "Sort/n=10", Unit: "B/op", Values: []float64{16, 17}} // of two trials only
-		other := analysis.BenchmarkSummary{Name: "Map", Unit: "sec/op", Values: sort.Values[:1]}
-		c.Figures.Benchmarks = []analysis.BenchmarkSummary{sort, memory, other}
+		memory := summary.Benchmark{Name: "Sort/n=10", Unit: "B/op", Values: []float64{16, 17}} // of two trials only
+		other := summary.Benchmark{Name: "Map", Unit: "sec/op", Values: sort.Values[:1]}
+		c.Figures.Benchmarks = []summary.Benchmark{sort, memory, other}
 	}
 	return s
 }

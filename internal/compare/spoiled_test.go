@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 )
@@ -16,15 +17,15 @@ import (
 func TestFiguresThatAreNotTheServicesDecideNothing(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		spoils func(*analysis.CellSummary)
+		spoils func(*summary.Cell)
 		why    string
 		p50    analysis.Direction
 	}{
-		{"others disturbed four of six trials", func(c *analysis.CellSummary) {
-			c.Disturbance = &analysis.Disturbance{By: []string{analysis.Neighbours}, Trials: 6, Disturbed: 4, Kept: 4, Quantile: "p99"}
+		{"others disturbed four of six trials", func(c *summary.Cell) {
+			c.Disturbance = &summary.Disturbance{By: []string{summary.Neighbours}, Trials: 6, Disturbed: 4, Kept: 4, Quantile: "p99"}
 		}, "other processes disturbed most trials of B", analysis.Withheld},
-		{"the slow tail is the generator's", func(c *analysis.CellSummary) {
-			c.Causes = &analysis.Causes{Quantile: "p99", Generator: 0.6, Rest: 0.4}
+		{"the slow tail is the generator's", func(c *summary.Cell) {
+			c.Causes = &summary.Causes{Quantile: "p99", Generator: 0.6, Rest: 0.4}
 		}, "the slow tail of B is mostly the generator's own", analysis.Lower},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -60,7 +61,7 @@ func TestFiguresThatAreNotTheServicesDecideNothing(t *testing.T) {
 // lower than all of A, do not make B better.
 func TestATrialWithoutAnswersCounts(t *testing.T) {
 	a, b := fixture("before", map[string][]float64{"1": slow}), fixture("after", map[string][]float64{"1": quick})
-	b.Cells[0].Figures.PerTrial[2] = analysis.TrialFigures{Trial: 3, Availability: ptr(0.0), OfAll: &analysis.AllRequests{}}
+	b.Cells[0].Figures.PerTrial[2] = summary.TrialFigures{Trial: 3, Availability: ptr(0.0), OfAll: &summary.AllRequests{}}
 	r := compared(t, a, b)
 	row := r.Pairs[0].Row("p99")
 	if row.Verdict != analysis.Alike || row.Trials != [2]int{6, 6} || math.Abs(*row.P-0.0649) > 0.0001 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
@@ -14,11 +14,11 @@ const ms = time.Millisecond
 
 // byLimit is the limit of services that their CPU limit breaks: whether they use it up
 // on average is chance.
-const byLimit = analysis.ByCPULimit + " or " + analysis.ByThrottling
+const byLimit = summary.ByCPULimit + " or " + summary.ByThrottling
 
 // unsaturated is the limit of a service that misses its objective before the host is full,
 // which the figures do not always show.
-const unsaturated = analysis.ByHost + " or " + analysis.ByService
+const unsaturated = summary.ByHost + " or " + summary.ByService
 
 // same is a behaviour that all cells and trials have.
 func same(b Behaviour) func(*experiment.Cell, int) Behaviour {
@@ -164,20 +164,20 @@ func Cases() []Case {
 		// Searches.
 		{Name: "search-limit", Limit: byLimit, File: find("search-limit", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}})},
 		{Name: "search-limit-smooth", Limit: byLimit, File: find("search-limit-smooth", alone, "2", "p99: 500ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(4 * ms)}})},
-		{Name: "search-one-worker", Limit: analysis.ByParallelism, File: find("search-one-worker", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}})},
-		{Name: "search-two-workers-of-four", Limit: analysis.ByParallelism, File: find("search-two-workers-of-four", alone, "3", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 2, Work: Exponential(3 * ms)}})},
-		{Name: "search-one-worker-unlimited", Limit: analysis.ByParallelism, File: find("search-one-worker-unlimited", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}})},
-		{Name: "search-lock", Limit: analysis.ByService, File: find("search-lock", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(ms / 2), Lock: 5 * ms}})},
-		{Name: "search-dependency", Limit: analysis.ByService, File: find("search-dependency", alone, "1", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms / 2), Call: Fixed(20 * ms), Blocking: true}})},
-		{Name: "search-generator", Limit: analysis.ByGenerator, File: find("search-generator", alone, "4", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms / 5)}, Send: 2 * ms})},
+		{Name: "search-one-worker", Limit: summary.ByParallelism, File: find("search-one-worker", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}})},
+		{Name: "search-two-workers-of-four", Limit: summary.ByParallelism, File: find("search-two-workers-of-four", alone, "3", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 2, Work: Exponential(3 * ms)}})},
+		{Name: "search-one-worker-unlimited", Limit: summary.ByParallelism, File: find("search-one-worker-unlimited", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}})},
+		{Name: "search-lock", Limit: summary.ByService, File: find("search-lock", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(ms / 2), Lock: 5 * ms}})},
+		{Name: "search-dependency", Limit: summary.ByService, File: find("search-dependency", alone, "1", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms / 2), Call: Fixed(20 * ms), Blocking: true}})},
+		{Name: "search-generator", Limit: summary.ByGenerator, File: find("search-generator", alone, "4", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms / 5)}, Send: 2 * ms})},
 		{Name: "search-host", Limit: unsaturated, File: find("search-host", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Exponential(8 * ms)}})},
 		{Name: "search-no-time", File: find("search-no-time", alone, "", "p99: 50ms", 11, 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms / 10)}})},
-		{Name: "search-misses-always", Limit: analysis.ByService, File: find("search-misses-always", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: rare(60*ms, 61*ms, 0.5)})},
-		{Name: "search-always-fails", Limit: analysis.ByErrors, File: find("search-always-fails", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms), Fails: func(int) float64 { return 1 }}})},
-		{Name: "search-fails-at-any-load", Limit: analysis.ByErrors, File: find("search-fails-at-any-load", alone, "1", "p99: 50ms, availability: 99.9", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms), Fails: func(int) float64 { return 0.008 }}})},
+		{Name: "search-misses-always", Limit: summary.ByService, File: find("search-misses-always", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: rare(60*ms, 61*ms, 0.5)})},
+		{Name: "search-always-fails", Limit: summary.ByErrors, File: find("search-always-fails", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms), Fails: func(int) float64 { return 1 }}})},
+		{Name: "search-fails-at-any-load", Limit: summary.ByErrors, File: find("search-fails-at-any-load", alone, "1", "p99: 50ms, availability: 99.9", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms), Fails: func(int) float64 { return 0.008 }}})},
 		{Name: "search-metastable", Limit: byLimit, Metastable: true, File: find("search-metastable", alone, "500m", "p99: 500ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 200, Work: Exponential(1500 * time.Microsecond), Slowed: func(n int) float64 { return 1 + float64(n)/60 }}})},
-		{Name: "search-stalled-generator", Limit: analysis.ByGenerator, File: find("search-stalled-generator", alone, "1", "p99: 50ms", 60, 1),
+		{Name: "search-stalled-generator", Limit: summary.ByGenerator, File: find("search-stalled-generator", alone, "1", "p99: 50ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}, Stalls: regular(time.Second, 60*ms, 5*time.Minute)})},
 		// Beside others a miss does not count: the answer is a lower bound.
 		{Name: "search-beside-a-hog", File: find("search-beside-a-hog", alone, "1", "p99: 50ms", 60, 1),
@@ -196,22 +196,22 @@ func Cases() []Case {
 		{Name: "limit-half-one-worker", Limit: byLimit, File: find("limit-half-one-worker", alone, "500m", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}})},
 		{Name: "limit-three-quarters-one-worker", Limit: byLimit, File: find("limit-three-quarters-one-worker", alone, "750m", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Fixed(3 * ms)}})},
 		{Name: "limit-collector", Limit: byLimit, File: find("limit-collector", alone, "1", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Fixed(3 * ms), Collect: ms}})},
-		{Name: "worker-fills-the-limit", Limit: analysis.ByParallelism, File: find("worker-fills-the-limit", alone, "1", "p99: 500ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Fixed(3 * ms)}})},
-		{Name: "workers-fill-the-limit", Limit: analysis.ByParallelism, File: find("workers-fill-the-limit", alone, "2", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 2, Work: Exponential(3 * ms)}})},
-		{Name: "three-workers-of-six", Limit: analysis.ByParallelism, File: find("three-workers-of-six", alone, "6", "p99: 50ms", 60, 1), Behaves: same(Behaviour{CPUs: 8, Service: Service{Workers: 3, Work: Exponential(3 * ms)}})},
-		{Name: "worker-and-collector", Limit: analysis.ByParallelism, File: find("worker-and-collector", alone, "2", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms), Collect: 200 * time.Microsecond}})},
-		{Name: "worker-of-users", Limit: analysis.ByParallelism, File: strings.Replace(find("worker-of-users", alone, "1", "p99: 50ms", 60, 1), "find:", "users: 1, think: 1ms, find:", 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}})},
-		{Name: "worker-of-a-ramp", Limit: analysis.ByParallelism, File: ramp("worker-of-a-ramp", alone, "1", 50, 500, 50, "5s", "p99: 50ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}})},
-		{Name: "late-and-refused", Limit: analysis.ByParallelism, File: find("late-and-refused", alone, "2", "p99: 50ms, availability: 99.9", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms), Backlog: 18}})},
-		{Name: "lock-beside-work", Limit: analysis.ByService, File: find("lock-beside-work", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(1500 * time.Microsecond), Lock: 5 * ms}})},
-		{Name: "lock-of-a-ramp", Limit: analysis.ByService, File: ramp("lock-of-a-ramp", alone, "1", 50, 400, 50, "5s", "p99: 50ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(ms), Lock: 5 * ms}})},
-		{Name: "lock-of-users", Limit: analysis.ByService, File: strings.Replace(find("lock-of-users", alone, "1", "p99: 50ms", 60, 1), "find:", "users: 1, think: 1ms, find:", 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms), Lock: 5 * ms}})},
+		{Name: "worker-fills-the-limit", Limit: summary.ByParallelism, File: find("worker-fills-the-limit", alone, "1", "p99: 500ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Fixed(3 * ms)}})},
+		{Name: "workers-fill-the-limit", Limit: summary.ByParallelism, File: find("workers-fill-the-limit", alone, "2", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 2, Work: Exponential(3 * ms)}})},
+		{Name: "three-workers-of-six", Limit: summary.ByParallelism, File: find("three-workers-of-six", alone, "6", "p99: 50ms", 60, 1), Behaves: same(Behaviour{CPUs: 8, Service: Service{Workers: 3, Work: Exponential(3 * ms)}})},
+		{Name: "worker-and-collector", Limit: summary.ByParallelism, File: find("worker-and-collector", alone, "2", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms), Collect: 200 * time.Microsecond}})},
+		{Name: "worker-of-users", Limit: summary.ByParallelism, File: strings.Replace(find("worker-of-users", alone, "1", "p99: 50ms", 60, 1), "find:", "users: 1, think: 1ms, find:", 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}})},
+		{Name: "worker-of-a-ramp", Limit: summary.ByParallelism, File: ramp("worker-of-a-ramp", alone, "1", 50, 500, 50, "5s", "p99: 50ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms)}})},
+		{Name: "late-and-refused", Limit: summary.ByParallelism, File: find("late-and-refused", alone, "2", "p99: 50ms, availability: 99.9", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(3 * ms), Backlog: 18}})},
+		{Name: "lock-beside-work", Limit: summary.ByService, File: find("lock-beside-work", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(1500 * time.Microsecond), Lock: 5 * ms}})},
+		{Name: "lock-of-a-ramp", Limit: summary.ByService, File: ramp("lock-of-a-ramp", alone, "1", 50, 400, 50, "5s", "p99: 50ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(ms), Lock: 5 * ms}})},
+		{Name: "lock-of-users", Limit: summary.ByService, File: strings.Replace(find("lock-of-users", alone, "1", "p99: 50ms", 60, 1), "find:", "users: 1, think: 1ms, find:", 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Fixed(ms), Lock: 5 * ms}})},
 		// By construction another thing breaks it without the limit at the same load.
 		{Name: "limit-that-costs-nothing", File: find("limit-that-costs-nothing", alone+"vary: {cpu: [\"1\", null]}\n", "\"${cpu}\"", "p99: 50ms", 60, 1),
 			Behaves: each(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}}, Behaviour{Service: Service{Workers: 16, Work: Fixed(ms), Lock: 5 * ms}})},
-		{Name: "dependency-reported", Limit: analysis.ByDependency, File: find("dependency-reported", alone, "1", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 8, Work: Fixed(ms / 2), Call: Fixed(70 * ms), Blocking: true, Reports: true}})},
-		{Name: "host-of-two", Limit: analysis.ByHost, File: find("host-of-two", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{CPUs: 2, Service: Service{Workers: 64, Work: Exponential(5 * ms)}})},
-		{Name: "host-of-a-ramp", Limit: analysis.ByHost, File: ramp("host-of-a-ramp", alone, "", 50, 600, 50, "5s", "p99: 50ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Exponential(8 * ms)}})},
+		{Name: "dependency-reported", Limit: summary.ByDependency, File: find("dependency-reported", alone, "1", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 8, Work: Fixed(ms / 2), Call: Fixed(70 * ms), Blocking: true, Reports: true}})},
+		{Name: "host-of-two", Limit: summary.ByHost, File: find("host-of-two", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{CPUs: 2, Service: Service{Workers: 64, Work: Exponential(5 * ms)}})},
+		{Name: "host-of-a-ramp", Limit: summary.ByHost, File: ramp("host-of-a-ramp", alone, "", 50, 600, 50, "5s", "p99: 50ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Exponential(8 * ms)}})},
 		// While there is a backlog, each request costs twice its work: 250 requests/s without
 		// one, 125 with one.
 		{Name: "search-retries", Metastable: true, Recovers: [2]float64{50, 125}, File: find("search-retries", alone, "1", "p99: 200ms", 60, 1),

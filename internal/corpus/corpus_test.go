@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/internal/testkit"
 )
@@ -22,7 +22,7 @@ func written(t *testing.T, c *Case, seed uint64) (dir string) {
 	return dir
 }
 
-func summary(t *testing.T, c *Case, seed uint64) *analysis.Summary {
+func summaryOf(t *testing.T, c *Case, seed uint64) *summary.Summary {
 	t.Helper()
 	r, err := results.Open(written(t, c, seed))
 	if err != nil {
@@ -46,7 +46,7 @@ func about(t *testing.T, what string, got, want, tolerance float64) {
 // The time in an M/M/1 queue is exponential with the rate mu - lambda (Kleinrock,
 // Queueing Systems I, 3.2): here a mean of 10 ms.
 func TestAQueueIsThatOfTheory(t *testing.T) {
-	s := summary(t, constant("", 100, 600, Behaviour{Service: Service{Workers: 1, Work: Exponential(5 * time.Millisecond)}}), 1)
+	s := summaryOf(t, constant("", 100, 600, Behaviour{Service: Service{Workers: 1, Work: Exponential(5 * time.Millisecond)}}), 1)
 	c := &s.Cells[0]
 	about(t, "mean latency, ms", c.LatencyMS.Mean, 10, 0.06)
 	about(t, "p99, ms", c.LatencyMS.P99, -10*math.Log(0.01), 0.1)
@@ -60,7 +60,7 @@ func TestAQuotaThrottlesMoreThreadsThanItFeeds(t *testing.T) {
 		workers   int
 		throttled float64
 	}{{1, 0}, {2, 1}, {4, 1}} {
-		s := summary(t, constant("1", 600, 20, Behaviour{Service: Service{Workers: test.workers, Work: Fixed(2 * time.Millisecond)}}), 1)
+		s := summaryOf(t, constant("1", 600, 20, Behaviour{Service: Service{Workers: test.workers, Work: Fixed(2 * time.Millisecond)}}), 1)
 		c := &s.Cells[0]
 		about(t, "cores", *c.CPU.Cores, 1, 0.01)
 		if got := float64(*c.CPU.ThrottledPeriods) / float64(*c.CPU.Periods); math.Abs(got-test.throttled) > 0.02 {
@@ -72,7 +72,7 @@ func TestAQuotaThrottlesMoreThreadsThanItFeeds(t *testing.T) {
 // A lock is held by one request at a time and uses no CPU: of 300 requests/s the service
 // works on 200, with 0.5 ms of CPU each. The generator gives up those that wait.
 func TestALockBoundsTheThroughput(t *testing.T) {
-	s := summary(t, constant("1", 300, 20, Behaviour{Service: Service{Workers: 16, Work: Fixed(ms / 2), Lock: 5 * ms}}), 1)
+	s := summaryOf(t, constant("1", 300, 20, Behaviour{Service: Service{Workers: 16, Work: Fixed(ms / 2), Lock: 5 * ms}}), 1)
 	about(t, "cores", *s.Cells[0].CPU.Cores, 0.1, 0.02)
 	if s.Cells[0].Errors.Timeouts == 0 {
 		t.Error("no request was given up")
@@ -83,14 +83,14 @@ func TestALockBoundsTheThroughput(t *testing.T) {
 // the others (Little's law, N = X R).
 func TestUsersSendAgainAtOnce(t *testing.T) {
 	c := &Case{Name: "one", File: users("one", alone, "", 5, "", 10, 1), Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Fixed(4 * ms)}})}
-	s := summary(t, c, 1)
+	s := summaryOf(t, c, 1)
 	about(t, "requests/s", *s.Cells[0].RateRPS, 250, 0.01)
 	about(t, "mean latency, ms", s.Cells[0].LatencyMS.Mean, 20, 0.01)
 }
 
 // What the generator does not send in time is its send lag, and latency includes it.
 func TestAStallOfTheGeneratorIsItsLag(t *testing.T) {
-	s := summary(t, constant("", 200, 20, Behaviour{Service: Service{Workers: 4, Work: Fixed(ms)}, Stalls: regular(time.Second, 100*ms, time.Minute)}), 1)
+	s := summaryOf(t, constant("", 200, 20, Behaviour{Service: Service{Workers: 4, Work: Fixed(ms)}, Stalls: regular(time.Second, 100*ms, time.Minute)}), 1)
 	c := &s.Cells[0]
 	about(t, "highest latency, ms", c.LatencyMS.Max, 101, 0.03)
 	if lag := *c.Generator.SendLagP99US / 1000; lag < 80 || lag > 101 {
@@ -100,7 +100,7 @@ func TestAStallOfTheGeneratorIsItsLag(t *testing.T) {
 
 // While a service is down its requests fail, and it is restarted once.
 func TestADeathIsRecorded(t *testing.T) {
-	s := summary(t, constant("", 100, 10, Behaviour{Service: Service{Workers: 1, Work: Fixed(ms), OOM: true, Down: []Stretch{{5 * time.Second, 6 * time.Second}}}}), 1)
+	s := summaryOf(t, constant("", 100, 10, Behaviour{Service: Service{Workers: 1, Work: Fixed(ms), OOM: true, Down: []Stretch{{5 * time.Second, 6 * time.Second}}}}), 1)
 	c := &s.Cells[0]
 	if *c.Restarts != 1 || *c.Memory.OOMKills != 1 {
 		t.Errorf("%d restarts, %d OOM kills; want 1 each", *c.Restarts, *c.Memory.OOMKills)
@@ -133,7 +133,7 @@ func TestCases(t *testing.T) {
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			for seed := range uint64(testkit.Samples(1, 2, 20)) {
-				s := summary(t, &c, seed+1)
+				s := summaryOf(t, &c, seed+1)
 				for i := range s.Cells {
 					b := s.Cells[i].Breaking
 					if b != nil && b.Recovery != nil && b.Recovery.Reason == "" && b.Recovery.Hysteresis() != c.Metastable {
@@ -159,10 +159,10 @@ func TestCases(t *testing.T) {
 func TestALimitIsShownByWindowsThatMissed(t *testing.T) {
 	checked := 0
 	for _, c := range Cases() {
-		if c.Limit == "" || c.Limit == analysis.ByGenerator {
+		if c.Limit == "" || c.Limit == summary.ByGenerator {
 			continue
 		}
-		s := summary(t, &c, 1)
+		s := summaryOf(t, &c, 1)
 		for i := range s.Cells {
 			b := s.Cells[i].Breaking
 			if b == nil || b.LimitedBy == "" || b.AtLeast {

@@ -16,7 +16,7 @@ func TestAKneeIsStatedWhereLatencyRises(t *testing.T) {
 			continue
 		}
 		for seed := range seeds {
-			if summary(t, &c, seed+1).Cells[0].Knee != nil {
+			if summaryOf(t, &c, seed+1).Cells[0].Knee != nil {
 				found[c.Name]++
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/report"
@@ -33,10 +33,10 @@ services:
 func TestALimitThatCostsNoLoadIsNamedNowhere(t *testing.T) {
 	named := regexp.MustCompile(`(?i)limited by[:"]* *"?(throttling|(its )?cpu limit)|,(throttling|cpu limit),`)
 	for seed, work := range map[uint64]float64{5: 4.37, 13: 4.62, 15: 4.18, 17: 4.27} {
-		s := summary(t, &Case{Name: "tried", File: find("tried", tried, "1", "p99: 50ms", 60, 1),
+		s := summaryOf(t, &Case{Name: "tried", File: find("tried", tried, "1", "p99: 50ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(millis(work)), Lock: millis(4.8)}})}, seed)
 		for i := range s.Cells {
-			if by := s.Cells[i].Breaking.LimitedBy; by == analysis.ByThrottling || by == analysis.ByCPULimit {
+			if by := s.Cells[i].Breaking.LimitedBy; by == summary.ByThrottling || by == summary.ByCPULimit {
 				t.Errorf("seed %d: %s is limited by %s", seed, s.Cells[i].Service, by)
 			}
 		}
@@ -58,7 +58,7 @@ func TestALimitThatCostsNoLoadIsNamedNowhere(t *testing.T) {
 // is named.
 func TestALimitThatCostsLoadIsNamedInTry(t *testing.T) {
 	for seed := range uint64(3) {
-		s := summary(t, &Case{Name: "tried", File: find("tried", tried, "1", "p99: 50ms", 60, 1),
+		s := summaryOf(t, &Case{Name: "tried", File: find("tried", tried, "1", "p99: 50ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 16, Work: Fixed(millis(6.5)), Lock: millis(4.8)}})}, seed+1)
 		for i := range s.Cells[:2] {
 			if by := s.Cells[i].Breaking.LimitedBy; !strings.Contains(byLimit, by) || by == "" {

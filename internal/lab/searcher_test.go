@@ -8,6 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -230,7 +231,7 @@ func TestAReplayHasTheSameResult(t *testing.T) {
 			if got != live {
 				t.Errorf("%+v from the record, %+v live", got, live)
 			}
-			if byGenerator := b.LimitedBy == analysis.ByGenerator; byGenerator != live.Ended.Generator() {
+			if byGenerator := b.LimitedBy == summary.ByGenerator; byGenerator != live.Ended.Generator() {
 				t.Errorf("limited by %q, the search ended with %q", b.LimitedBy, live.Ended)
 			}
 			if (b.Recovery != nil) != (live.Load > 0) || live.Load > 0 && (b.Recovery.Reason != live.Recovery.Reason || b.Recovery.Lost != live.Recovery.Lost || (b.RecoversAt != nil) != (live.Recovery.At > 0)) {
@@ -250,7 +251,7 @@ func TestAnAgentIsLostDuringTheWarmUp(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	b := analysis.New(w.e, []analysis.Attempt{{Trial: 1}}, w.steps...).Cells()[0].Breaking
-	if b.Load() != nil || b.LimitedBy != analysis.ByGenerator || b.Reason != "the search ended early: agent 1 failed" {
+	if b.Load() != nil || b.LimitedBy != summary.ByGenerator || b.Reason != "the search ended early: agent 1 failed" {
 		t.Errorf("%+v", b)
 	}
 }

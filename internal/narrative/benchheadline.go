@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -39,8 +40,8 @@ func (a *answer) benchmarks() []string {
 }
 
 // benchmark words one figure over all cells that have it.
-func (a *answer) benchmark(what *analysis.BenchmarkSummary) string {
-	inPlan, all := a.s.BenchmarkContenders(what.Path(), a.names)
+func (a *answer) benchmark(what *summary.Benchmark) string {
+	inPlan, all := analysis.BenchmarkContenders(a.s, what.Path(), a.names)
 	if len(all) == 1 {
 		r := BenchRow{Cell: all[0].Cell, Of: what}
 		text := r.Sentence()
@@ -56,7 +57,7 @@ func (a *answer) benchmark(what *analysis.BenchmarkSummary) string {
 	if what.HigherIsBetter() {
 		best = "highest"
 	}
-	text, alone := ranking{inPlan, all, a.s.Rank(what.Path()), best, benchMeasure(what.Unit) + " in benchmark " + display.Plain(what.Name), func(c analysis.Contender) string {
+	text, alone := ranking{inPlan, all, analysis.Rank(a.s, what.Path()), best, benchMeasure(what.Unit) + " in benchmark " + display.Plain(what.Name), func(c analysis.Contender) string {
 		times, unit := BenchUnit(what.Unit, c.Value)
 		return display.Figure(c.Value*times) + " " + unit
 	}}.text("")

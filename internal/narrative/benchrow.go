@@ -5,19 +5,20 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
 // BenchRow is one figure of one benchmark in one cell, a line of its tables.
 type BenchRow struct {
 	Index int // of the cell in the summary
-	Cell  *analysis.CellSummary
-	Of    *analysis.BenchmarkSummary // nil: the cell has no result
+	Cell  *summary.Cell
+	Of    *summary.Benchmark // nil: the cell has no result
 }
 
 // BenchRows are the lines in the order of the plan. A cell without a result has one
 // line, without a figure.
-func BenchRows(s *analysis.Summary) []BenchRow {
+func BenchRows(s *summary.Summary) []BenchRow {
 	var all []BenchRow
 	for i := range s.Cells {
 		c := &s.Cells[i]
@@ -106,7 +107,7 @@ func (r *BenchRow) Ends() (low, high float64, what analysis.Certainty) {
 	if r.Of == nil {
 		return 0, 0, analysis.NoEnds
 	}
-	return r.Of.Ends()
+	return analysis.BenchmarkEnds(r.Of)
 }
 
 // Spread writes the ends: "1.20–1.26".

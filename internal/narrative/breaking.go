@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // LoadUnit is what a cell's load is counted in.
-func LoadUnit(c *analysis.CellSummary) string {
+func LoadUnit(c *summary.Cell) string {
 	if c.Load.Kind == "closed" || c.Breaking != nil && c.Breaking.Users != nil {
 		return "users"
 	}
@@ -21,10 +20,10 @@ func LoadUnit(c *analysis.CellSummary) string {
 }
 
 // LoadUnits are the units of all searched cells, each once.
-func LoadUnits(s *analysis.Summary) []string {
+func LoadUnits(s *summary.Summary) []string {
 	var units []string
 	for i := range s.Cells {
-		if c := &s.Cells[i]; results.Searched(c) && !slices.Contains(units, LoadUnit(c)) {
+		if c := &s.Cells[i]; c.Searched() && !slices.Contains(units, LoadUnit(c)) {
 			units = append(units, LoadUnit(c))
 		}
 	}
@@ -32,7 +31,7 @@ func LoadUnits(s *analysis.Summary) []string {
 }
 
 // LoadFigure writes a load: users are whole.
-func LoadFigure(b *analysis.BreakingPoint, v float64) string {
+func LoadFigure(b *summary.BreakingPoint, v float64) string {
 	if b.Users != nil {
 		return display.Grouped(int64(math.Round(v)))
 	}
@@ -44,7 +43,7 @@ const mostDigits = 6
 
 // loadFigures are loads that stand in one text. Different ones are written differently,
 // if need be with more digits: "139.1" and "139.4".
-func loadFigures(b *analysis.BreakingPoint, loads ...float64) []string {
+func loadFigures(b *summary.BreakingPoint, loads ...float64) []string {
 	texts := make([]string, len(loads))
 	for more := 0; ; more++ {
 		written := map[string]float64{}
@@ -65,7 +64,7 @@ func loadFigures(b *analysis.BreakingPoint, loads ...float64) []string {
 
 // BreaksAt is a breaking point as one figure: "352", "≥40,000" for a lower bound,
 // "not found" if the search found none, "–" if there was no search.
-func BreaksAt(c *analysis.CellSummary) string {
+func BreaksAt(c *summary.Cell) string {
 	switch b := c.Breaking; {
 	case b == nil:
 		return display.Absent
@@ -79,7 +78,7 @@ func BreaksAt(c *analysis.CellSummary) string {
 }
 
 // BreakInterval are the ends beside a breaking point; "": it has none.
-func BreakInterval(b *analysis.BreakingPoint) string {
+func BreakInterval(b *summary.BreakingPoint) string {
 	switch {
 	case b == nil || b.Load() == nil || b.Low == nil:
 		return ""
@@ -91,7 +90,7 @@ func BreakInterval(b *analysis.BreakingPoint) string {
 
 // BreakFigure is a breaking point for a sentence, without its unit: "352
 // (338–366)", "at least 40,000".
-func BreakFigure(b *analysis.BreakingPoint) string {
+func BreakFigure(b *summary.BreakingPoint) string {
 	if b.AtLeast {
 		return "at least " + LoadFigure(b, *b.Load())
 	}
@@ -104,15 +103,15 @@ func BreakFigure(b *analysis.BreakingPoint) string {
 
 // limitPhrases are the limits after "limited by" in a sentence.
 var limitPhrases = map[string]string{
-	analysis.ByCPULimit:    "its CPU limit",
-	analysis.ByThrottling:  "throttling",
-	analysis.ByMemory:      "its memory limit",
-	analysis.ByErrors:      "its errors",
-	analysis.ByDependency:  "its dependency",
-	analysis.ByParallelism: "its own parallelism",
-	analysis.ByService:     "the service itself",
-	analysis.ByGenerator:   "the generator",
-	analysis.ByHost:        "the host's CPUs",
+	summary.ByCPULimit:    "its CPU limit",
+	summary.ByThrottling:  "throttling",
+	summary.ByMemory:      "its memory limit",
+	summary.ByErrors:      "its errors",
+	summary.ByDependency:  "its dependency",
+	summary.ByParallelism: "its own parallelism",
+	summary.ByService:     "the service itself",
+	summary.ByGenerator:   "the generator",
+	summary.ByHost:        "the host's CPUs",
 }
 
 // LimitPhrase words a limit after "limited by".
@@ -125,14 +124,14 @@ func LimitPhrase(by string) string {
 
 // LimitedBy is the sentence about what limited a service, with the figures that
 // show it; "" where that is not known.
-func LimitedBy(b *analysis.BreakingPoint) string {
+func LimitedBy(b *summary.BreakingPoint) string {
 	text := "It is limited by " + LimitPhrase(b.LimitedBy)
 	switch b.LimitedBy {
 	case "":
 		return contradicted(b)
-	case analysis.ByThrottling:
+	case summary.ByThrottling:
 		text += ", before its CPU limit is used up"
-	case analysis.ByGenerator, analysis.ByHost:
+	case summary.ByGenerator, summary.ByHost:
 		if b.AtLeast || b.Load() == nil {
 			text = display.Capital(BoundReason(b)) + ", not the service"
 		}
@@ -144,7 +143,7 @@ func LimitedBy(b *analysis.BreakingPoint) string {
 }
 
 // contradicted states that two findings exclude each other; "" if none do.
-func contradicted(b *analysis.BreakingPoint) string {
+func contradicted(b *summary.BreakingPoint) string {
 	if b.Contradiction == "" {
 		return ""
 	}
@@ -152,9 +151,9 @@ func contradicted(b *analysis.BreakingPoint) string {
 }
 
 // BoundReason is why a breaking point is only a lower bound.
-func BoundReason(b *analysis.BreakingPoint) string {
+func BoundReason(b *summary.BreakingPoint) string {
 	switch b.LimitedBy {
-	case analysis.ByGenerator, analysis.ByHost:
+	case summary.ByGenerator, summary.ByHost:
 		return "the " + b.LimitedBy + " was the limit"
 	}
 	switch search.Ended(b.Ended) {
@@ -172,12 +171,12 @@ func BoundReason(b *analysis.BreakingPoint) string {
 }
 
 // Reason is the reason that the search gave, for the middle of a sentence.
-func Reason(b *analysis.BreakingPoint) string {
+func Reason(b *summary.BreakingPoint) string {
 	return strings.TrimRight(strings.TrimSpace(display.Plain(b.Reason)), ".")
 }
 
 // LimitedText is what limited a service, with the figures that show it.
-func LimitedText(b *analysis.BreakingPoint) string {
+func LimitedText(b *summary.BreakingPoint) string {
 	if b.Contradiction != "" {
 		return "not known: " + display.Plain(b.Contradiction)
 	}
@@ -191,7 +190,7 @@ func LimitedText(b *analysis.BreakingPoint) string {
 }
 
 // SearchText is what an answer rests on: "6 searches, up to 54 s of traffic each".
-func SearchText(b *analysis.BreakingPoint) string {
+func SearchText(b *summary.BreakingPoint) string {
 	var parts []string
 	switch b.Searches {
 	case 0:
@@ -213,7 +212,7 @@ func SearchText(b *analysis.BreakingPoint) string {
 
 // KneeText is the statement about a cell's knee: "p99 starts to rise at 41% of
 // the limit (37–45%): 144 requests/s (131–158), from a floor of 21.0 ms".
-func KneeText(c *analysis.CellSummary) string {
+func KneeText(c *summary.Cell) string {
 	k := c.Knee
 	load := fmt.Sprintf("%s %s (%s–%s)", display.Figure(k.Load), LoadUnit(c), display.Figure(k.Low), display.Figure(k.High))
 	floor := ", from a floor of " + display.WithUnit(k.FloorMS)
@@ -226,7 +225,7 @@ func KneeText(c *analysis.CellSummary) string {
 
 // kneeShort is the same for a headline: "p99 starts to rise at 144 requests/s, at
 // 41% of the limit".
-func kneeShort(c *analysis.CellSummary) string {
+func kneeShort(c *summary.Cell) string {
 	text := QuantileName(c.Knee.Quantile) + " starts to rise at " + display.Figure(c.Knee.Load) + " " + LoadUnit(c)
 	if c.Knee.OfLimit != nil {
 		text += ", at " + display.Share(*c.Knee.OfLimit) + " of the limit"
@@ -236,7 +235,7 @@ func kneeShort(c *analysis.CellSummary) string {
 
 // kneeOfLimit is the CPU at which latency leaves its floor: "41% of the limit
 // (37–45%)".
-func kneeOfLimit(k *analysis.Knee) string {
+func kneeOfLimit(k *summary.Knee) string {
 	text := display.Share(*k.OfLimit) + " of the limit"
 	if k.OfLimitLow != nil && k.OfLimitHigh != nil {
 		text += " (" + strings.TrimSuffix(display.Share(*k.OfLimitLow), "%") + "–" + display.Share(*k.OfLimitHigh) + ")"

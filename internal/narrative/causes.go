@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // Cause is how one share of the slow tail is shown. Its colour in the HTML is
@@ -55,13 +55,13 @@ const mostlyGenerator = " (mostly Millicore's own generator)"
 
 // Parts are a tail's shares in their order, without those that are nothing; none if the
 // tail has too few requests.
-func Parts(c *analysis.Causes) []Part {
+func Parts(c *summary.Causes) []Part {
 	if !c.Divided() {
 		return nil
 	}
 	var all []Part
 	for _, s := range c.Shares() {
-		if s.Value > 0 && results.Finite(&s.Value) != nil {
+		if s.Value > 0 && summary.Finite(&s.Value) != nil {
 			part := Part{CauseOf(s.Name), s.Value}
 			if s.Name == "neighbours" && c.MostlyGenerator() {
 				part.Long += mostlyGenerator
@@ -73,7 +73,7 @@ func Parts(c *analysis.Causes) []Part {
 }
 
 // MainPart is the largest share of a tail; false: it is not divided.
-func MainPart(c *analysis.Causes) (Part, bool) {
+func MainPart(c *summary.Causes) (Part, bool) {
 	all := Parts(c)
 	if len(all) == 0 {
 		return Part{}, false
@@ -82,7 +82,7 @@ func MainPart(c *analysis.Causes) (Part, bool) {
 }
 
 // TailBasis is what the division of a slow tail rests on.
-func TailBasis(c *analysis.Causes) string {
+func TailBasis(c *summary.Causes) string {
 	text := fmt.Sprintf("about %s at or above %s (%s), mean %s", display.Counted(int64(c.Requests), "request"),
 		QuantileName(c.Quantile), display.WithUnit(c.FromMS), display.WithUnit(c.MeanMS))
 	if few := tailTrials(c); few != "" {
@@ -95,7 +95,7 @@ func TailBasis(c *analysis.Causes) string {
 }
 
 // tailTrials are the trials of a tail that fewer than half of them have; "" otherwise.
-func tailTrials(c *analysis.Causes) string {
+func tailTrials(c *summary.Causes) string {
 	if !c.OfFewTrials() {
 		return ""
 	}
@@ -104,7 +104,7 @@ func tailTrials(c *analysis.Causes) string {
 
 // tailFrom is where a slow tail begins, and the trials that it shows if those are few:
 // "p99 and above, mostly of 2 of 6 trials".
-func tailFrom(c *analysis.Causes, form string) string {
+func tailFrom(c *summary.Causes, form string) string {
 	from := fmt.Sprintf(form, QuantileName(c.Quantile))
 	if few := tailTrials(c); few != "" {
 		from += ", " + few
@@ -114,7 +114,7 @@ func tailFrom(c *analysis.Causes, form string) string {
 
 // TailLoad is the load of the slow tail of a cell whose breaking point was searched: that
 // of the windows that tested the breaking point; "" of another cell, which has one load.
-func TailLoad(c *analysis.CellSummary) string {
+func TailLoad(c *summary.Cell) string {
 	switch b := c.Breaking; {
 	case b == nil || c.Load.Stages:
 		return ""
@@ -129,7 +129,7 @@ func TailLoad(c *analysis.CellSummary) string {
 func (a *answer) generatorsTail() string {
 	var cells []int
 	for i := range a.s.Cells {
-		if a.s.Cells[i].GeneratorsTail() {
+		if analysis.GeneratorsTail(&a.s.Cells[i]) {
 			cells = append(cells, i)
 		}
 	}
@@ -157,7 +157,7 @@ const worthNaming = 0.2
 
 // TailCause is the cause that has the largest share of a cell's slow tail, in a sentence;
 // "" if that is the service's own work, or the shares are not known.
-func TailCause(c *analysis.CellSummary) string {
+func TailCause(c *summary.Cell) string {
 	if c.Causes == nil {
 		return ""
 	}
@@ -165,7 +165,7 @@ func TailCause(c *analysis.CellSummary) string {
 	switch {
 	case !known:
 		return ""
-	case c.GeneratorsTail():
+	case analysis.GeneratorsTail(c):
 		return display.Share(c.Causes.OfGenerator()) + " of its slow tail is the generator's own, so it shows nothing about the service."
 	case top.Name == "rest", top.Value < worthNaming:
 		return ""
@@ -179,7 +179,7 @@ func (a *answer) tail() string {
 	worst, top, known := -1, Part{}, 0
 	for i := range a.s.Cells {
 		c := a.s.Cells[i].Causes
-		if c == nil || !c.Divided() || a.s.Cells[i].GeneratorsTail() || withheld(&a.s.Cells[i]) {
+		if c == nil || !c.Divided() || analysis.GeneratorsTail(&a.s.Cells[i]) || withheld(&a.s.Cells[i]) {
 			continue
 		}
 		known++
@@ -205,7 +205,7 @@ func (a *answer) tail() string {
 }
 
 // withheld reports whether the cell's slow tail and what limits it exclude each other.
-func withheld(c *analysis.CellSummary) bool {
+func withheld(c *summary.Cell) bool {
 	return c.Breaking != nil && c.Breaking.Contradiction != ""
 }
 
@@ -219,7 +219,7 @@ func (p Part) explains() string {
 }
 
 // explainsTail is the sentence about the tail of the only cell that is shown.
-func (p Part) explainsTail(c *analysis.Causes) string {
+func (p Part) explainsTail(c *summary.Causes) string {
 	return fmt.Sprintf("%s of its slow tail (%s).", p.explains(), tailFrom(c, "%s and above"))
 }
 
@@ -244,7 +244,7 @@ func (a *answer) sameElsewhere(worst int, top Part) string {
 }
 
 // CausesLine is what a cell's slow tail is made of, on one line; "": not known.
-func CausesLine(c *analysis.CellSummary) string {
+func CausesLine(c *summary.Cell) string {
 	if c.Causes == nil {
 		return ""
 	}

@@ -6,18 +6,18 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // ClaimedCells names what a claim is about: "p99 of procs=6"; if several cells take
 // part, with the figure of each.
-func ClaimedCells(s *analysis.Summary, names []string, c *analysis.Claim) string {
+func ClaimedCells(s *summary.Summary, names []string, c *summary.Claim) string {
 	words := display.Plain(c.Metric)
 	if m, ok := analysis.MetricOf(c.Metric); ok {
 		words = m.Words
 	}
-	if at := results.Finite(c.At); at != nil {
+	if at := summary.Finite(c.At); at != nil {
 		words += " at " + InUnit(*at, levelUnit(s, c))
 	}
 	var parts []string
@@ -25,13 +25,13 @@ func ClaimedCells(s *analysis.Summary, names []string, c *analysis.Claim) string
 		one := &c.Cells[i]
 		name := display.Plain(one.Label)
 		if one.Cell != nil {
-			if at := results.CellAt(s, *one.Cell); at >= 0 {
+			if at := s.CellAt(*one.Cell); at >= 0 {
 				name = names[at]
 			}
 		}
 		switch {
 		case c.Ratio: // which has ends of its own
-			name = display.Maybe(results.Finite(one.Value), func(v float64) string { return InUnit(v, c.Unit) }) + " (" + name + ")"
+			name = display.Maybe(summary.Finite(one.Value), func(v float64) string { return InUnit(v, c.Unit) }) + " (" + name + ")"
 		case len(c.Cells) > 1:
 			name += " " + ClaimFigure(one.Value, one.Low, one.High, one.IntervalOf, c.Unit)
 		}
@@ -44,10 +44,10 @@ func ClaimedCells(s *analysis.Summary, names []string, c *analysis.Claim) string
 }
 
 // levelUnit is the unit of the level that a claim is about.
-func levelUnit(s *analysis.Summary, c *analysis.Claim) string {
+func levelUnit(s *summary.Summary, c *summary.Claim) string {
 	for i := range c.Cells {
 		if one := c.Cells[i].Cell; one != nil {
-			if at := results.CellAt(s, *one); at >= 0 && s.Cells[at].Load.Kind == "closed" {
+			if at := s.CellAt(*one); at >= 0 && s.Cells[at].Load.Kind == "closed" {
 				return "users"
 			}
 		}
@@ -58,11 +58,11 @@ func levelUnit(s *analysis.Summary, c *analysis.Claim) string {
 // ClaimFigure writes a figure with its ends: "2.79 times (95%: 2.50–3.10)". A
 // figure without an upper end is "at least" its lower one.
 func ClaimFigure(value, low, high *float64, of, unit string) string {
-	low, high = results.Finite(low), results.Finite(high)
+	low, high = summary.Finite(low), summary.Finite(high)
 	if low != nil && high == nil {
 		return "at least " + InUnit(*low, unit)
 	}
-	text := display.Maybe(results.Finite(value), func(v float64) string { return InUnit(v, unit) })
+	text := display.Maybe(summary.Finite(value), func(v float64) string { return InUnit(v, unit) })
 	if low == nil || high == nil {
 		return text
 	}
@@ -77,9 +77,9 @@ func ClaimFigure(value, low, high *float64, of, unit string) string {
 		}
 	}
 	switch of {
-	case analysis.ByRange:
+	case summary.ByRange:
 		return text + " (range " + from + "–" + to + ")"
-	case analysis.ByLevels:
+	case summary.ByLevels:
 		return text + " (between " + from + " and " + to + ")"
 	}
 	return text + " (95%: " + from + "–" + to + ")"
@@ -108,9 +108,9 @@ func InUnit(v float64, unit string) string {
 }
 
 // ClaimCount counts the claims by verdict: "2 reproduced, 1 inconclusive".
-func ClaimCount(s *analysis.Summary) string {
+func ClaimCount(s *summary.Summary) string {
 	var parts []string
-	for _, v := range []analysis.Verdict{analysis.Reproduced, analysis.NotReproduced, analysis.Inconclusive} {
+	for _, v := range []summary.Verdict{summary.Reproduced, summary.NotReproduced, summary.Inconclusive} {
 		n := 0
 		for i := range s.Claims {
 			if s.Claims[i].Verdict == v {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -192,12 +193,12 @@ func (d Difference) why() string {
 // tooFew is why there was no test: how many trials there are and are needed, or whose
 // figures are not those of a service alone.
 func (d Difference) tooFew() string {
-	if d.Gap == analysis.OneStart || d.Gap == analysis.FewRequests {
+	if d.Gap == summary.OneStart || d.Gap == summary.FewRequests {
 		return gapText(d.Gap, 0, 2, d.Metric)
 	}
 	if d.Verdict == analysis.Withheld {
 		var sides []string
-		var cells []*analysis.CellSummary
+		var cells []*summary.Cell
 		for i, name := range []string{"A", "B"} {
 			if d.Spoiled[i] != nil {
 				sides, cells = append(sides, name), append(cells, d.Spoiled[i])

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // comparison ranks the cells that answered: by the quantile of the objective where
@@ -16,7 +16,7 @@ func (a *answer) comparison() []string {
 		return a.stagedComparison()
 	}
 	healthy, short := a.byAvailability()
-	healthy = slices.DeleteFunc(slices.Clone(healthy), func(i int) bool { return a.s.Cells[i].GeneratorsTail() })
+	healthy = slices.DeleteFunc(slices.Clone(healthy), func(i int) bool { return analysis.GeneratorsTail(&a.s.Cells[i]) })
 	if len(healthy) < 2 && len(a.good) > 1 && len(healthy)+len(short) < len(a.good) {
 		return a.unranked(healthy)
 	}
@@ -67,7 +67,7 @@ func (a *answer) byAvailability() (healthy, short []int) {
 // where another cell serves more.
 func (a *answer) ranked(inPlan []analysis.Contender) []string {
 	all := analysis.Sorted(inPlan)
-	tests := a.s.Rank(analysis.LatencyPath(a.s.Quantile()))
+	tests := analysis.Rank(a.s, summary.LatencyPath(a.s.Quantile()))
 	text, alone := ranking{inPlan, all, tests, "lowest", a.quantile(), func(c analysis.Contender) string {
 		return latency(c.Value, c.AtLeast)
 	}}.text("")
@@ -90,7 +90,7 @@ func (a *answer) throttling(ranked []analysis.Contender, hasBest bool) string {
 	var most analysis.Contender
 	top, known, alike := -1.0, 0, true
 	for _, c := range ranked {
-		if part := results.ThrottledShare(c.Cell); part != nil {
+		if part := c.Cell.ThrottledShare(); part != nil {
 			alike = alike && (known == 0 || display.Share(*part) == display.Share(top))
 			known++
 			if *part > top {
@@ -112,7 +112,7 @@ func (a *answer) throttling(ranked []analysis.Contender, hasBest bool) string {
 	}
 	text := most.Name + " is throttled in " + display.Share(top) + " of its periods"
 	if best := ranked[0]; hasBest && best.Cell != most.Cell {
-		if part := results.ThrottledShare(best.Cell); part != nil {
+		if part := best.Cell.ThrottledShare(); part != nil {
 			text += ", " + best.Name + " in " + display.Share(*part)
 		}
 	}
@@ -124,7 +124,7 @@ func (a *answer) throttling(ranked []analysis.Contender, hasBest bool) string {
 // best latency are often not at the same setting.
 func (a *answer) servesMore(best analysis.Contender) string {
 	healthy, _ := a.byAvailability()
-	top, own, ok := a.s.MoreServed(best.Cell, a.rates(healthy))
+	top, own, ok := analysis.MoreServed(a.s, best.Cell, a.rates(healthy))
 	if !ok {
 		return ""
 	}
@@ -141,7 +141,7 @@ func (a *answer) mostRequests(cells []int) string {
 	}
 	all := analysis.Sorted(inPlan)
 	slices.Reverse(all)
-	text, _ := ranking{inPlan, all, a.s.Rank("rate_rps"), "highest", "rate", func(c analysis.Contender) string {
+	text, _ := ranking{inPlan, all, analysis.Rank(a.s, "rate_rps"), "highest", "rate", func(c analysis.Contender) string {
 		return display.Figure(c.Value) + " requests/s"
 	}}.text("")
 	return text + "; " + a.noLatency() + "."
@@ -158,7 +158,7 @@ func (a *answer) noLatency() string {
 }
 
 // latencyOf is the ranked quantile of a distribution; nil: it was not measured.
-func (a *answer) latencyOf(q *analysis.Quantiles) *float64 {
+func (a *answer) latencyOf(q *summary.Quantiles) *float64 {
 	if q == nil {
 		return nil
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // Tested gives the metric of a comparison a name and a unit.
-func Tested(path string, s *analysis.Summary) (name, unit string) {
+func Tested(path string, s *summary.Summary) (name, unit string) {
 	switch path {
 	case analysis.BreakingPointMetric:
 		return "breaking point", strings.Join(LoadUnits(s), " or ")
@@ -32,7 +32,7 @@ func Against(metric, baseline, value, unit string) string {
 }
 
 // Significance words the result of a test.
-func Significance(c *analysis.Comparison) string {
+func Significance(c *summary.Comparison) string {
 	if c.Significant {
 		return "significant"
 	}
@@ -42,13 +42,13 @@ func Significance(c *analysis.Comparison) string {
 // Untested gives the reason why cells that could be compared were not tested
 // against one another; "" if they were, if there is nothing to compare, or if the
 // headline has the reason.
-func Untested(s *analysis.Summary) string {
-	if results.KindOf(s) == results.Search || len(s.Comparisons)+len(s.Unbounded) > 0 || len(s.Ranking) == 0 {
+func Untested(s *summary.Summary) string {
+	if s.Kind() == summary.KindSearch || len(s.Comparisons)+len(s.Unbounded) > 0 || len(s.Ranking) == 0 {
 		return ""
 	}
 	fewest := s.Ranking[0]
 	for _, e := range s.Ranking {
-		if e.Basis != analysis.Untested {
+		if e.Basis != summary.Untested {
 			return ""
 		}
 		if min(e.Trials[0], e.Trials[1]) < min(fewest.Trials[0], fewest.Trials[1]) {
@@ -64,13 +64,13 @@ func Untested(s *analysis.Summary) string {
 
 // spoiledIn is why cells have no figure, by its field path, that could be tested; "": all
 // have one.
-func spoiledIn(s *analysis.Summary, path string) string {
+func spoiledIn(s *summary.Summary, path string) string {
 	all, names := CellNames(s), []string(nil)
-	var gap analysis.Gap
-	var cells []*analysis.CellSummary
+	var gap summary.Gap
+	var cells []*summary.Cell
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		if own := c.Spoiled(path); own != "" && (gap == "" || own == gap) {
+		if own := analysis.Spoiled(c, path); own != "" && (gap == "" || own == gap) {
 			gap, names, cells = own, append(names, all[i]), append(cells, c)
 		}
 	}

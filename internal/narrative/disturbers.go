@@ -6,23 +6,23 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/internal/signals"
 )
 
 // disturberWords name who disturbed, as in "disturbed by …".
 var disturberWords = map[string]string{
-	analysis.Neighbours: "other processes",
-	analysis.Hypervisor: "steal time",
-	analysis.Waiting:    "a generator that waited for a CPU",
-	analysis.Stops:      "a signal or a frozen control group that stopped the service",
+	summary.Neighbours: "other processes",
+	summary.Hypervisor: "steal time",
+	summary.Waiting:    "a generator that waited for a CPU",
+	summary.Stops:      "a signal or a frozen control group that stopped the service",
 }
 
 // Disturbed is the one statement about what others did to the figures of cells: "12 of
 // 24 trials were disturbed by steal time; effect on p99: +2.10 ms (95% interval +1.00 to
 // +3.20)". It is "" if no disturbed trial or window is among what counts.
-func Disturbed(cells []*analysis.CellSummary) string {
+func Disturbed(cells []*summary.Cell) string {
 	d := analysis.DisturbancesOf(cells)
 	var parts []string
 	by := disturbers(d.By)
@@ -52,7 +52,7 @@ func disturbers(by []string) string {
 }
 
 func disturberNames(by []string) (words []string) {
-	for _, who := range []string{analysis.Neighbours, analysis.Hypervisor, analysis.Waiting, analysis.Stops} {
+	for _, who := range []string{summary.Neighbours, summary.Hypervisor, summary.Waiting, summary.Stops} {
 		if slices.Contains(by, who) {
 			words = append(words, disturberWords[who])
 		}
@@ -87,10 +87,10 @@ func effectText(d *analysis.Disturbances) string {
 
 // disturbed is the statement about the cells that were measured, if there is one.
 func (a *answer) disturbed() []string {
-	var cells []*analysis.CellSummary
+	var cells []*summary.Cell
 	for i := range a.s.Cells {
 		c := &a.s.Cells[i]
-		if !results.Failed(c) || results.Searched(c) || len(c.Benchmarks) > 0 {
+		if !c.Failed() || c.Searched() || len(c.Benchmarks) > 0 {
 			cells = append(cells, c)
 		}
 	}
@@ -102,7 +102,7 @@ func (a *answer) disturbed() []string {
 
 // disturbedTrials is the finding with the reasons of all disturbed trials; false: there
 // are none.
-func disturbedTrials(s *analysis.Summary) (Finding, bool) {
+func disturbedTrials(s *summary.Summary) (Finding, bool) {
 	f := Finding{Warning: true}
 	kept := 0
 	for i := range s.Cells {

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
 )
 
 // Whoever is to be stopped is named, with the process that used most.
 func TestDisturbersAreNamed(t *testing.T) {
-	c := &analysis.CellSummary{Load: analysis.LoadSummary{Find: true}, Disturbance: &analysis.Disturbance{By: []string{analysis.Neighbours}, Trials: 43, Disturbed: 43,
+	c := &summary.Cell{Load: summary.Load{Find: true}, Disturbance: &summary.Disturbance{By: []string{summary.Neighbours}, Trials: 43, Disturbed: 43,
 		Neighbours: []signals.Neighbour{{PID: 4242, Name: "sh", Processes: 1, CPUs: 0.987}}}}
-	if text := Disturbed([]*analysis.CellSummary{c}); !strings.Contains(text, "disturbed by other processes (most CPUs: sh (PID 4242) 0.99)") {
+	if text := Disturbed([]*summary.Cell{c}); !strings.Contains(text, "disturbed by other processes (most CPUs: sh (PID 4242) 0.99)") {
 		t.Error(text)
 	}
 }

@@ -1,7 +1,7 @@
 package narrative
 
 import (
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"strings"
 )
@@ -12,7 +12,7 @@ type Fact struct{ Name, Text string }
 // Explained are the statements about a cell beyond its figures: what limits it and
 // the evidence, where its latency leaves its floor, what the search took. The slow
 // tail is not among them, because it is drawn.
-func Explained(c *analysis.CellSummary) []Fact {
+func Explained(c *summary.Cell) []Fact {
 	var facts []Fact
 	if b := c.Breaking; b != nil {
 		if text := LimitedText(b); text != "" {
@@ -53,7 +53,7 @@ func statesLoad(evidence string) bool {
 // evidenceText is what a limit rests on, with the loads of its windows. The figures of
 // the cell are of other windows: "it used 100% of its CPU limit; at 421 to 500
 // requests/s".
-func evidenceText(b *analysis.BreakingPoint) string {
+func evidenceText(b *summary.BreakingPoint) string {
 	text := display.Plain(b.Evidence)
 	if text == "" || len(b.EvidenceAt) != 2 || statesLoad(text) {
 		return text
@@ -92,7 +92,7 @@ func OnlyUnfound(facts []Fact) string {
 }
 
 // reasonName is what the search gave a reason for.
-func reasonName(b *analysis.BreakingPoint) string {
+func reasonName(b *summary.BreakingPoint) string {
 	switch {
 	case b.Load() == nil:
 		return notFoundFact
@@ -103,7 +103,7 @@ func reasonName(b *analysis.BreakingPoint) string {
 }
 
 // breaksAt is the verb of a breaking point, before its load.
-func breaksAt(b *analysis.BreakingPoint) string {
+func breaksAt(b *summary.BreakingPoint) string {
 	switch {
 	case b.AtLeast && b.Untested:
 		return "is estimated to hold"
@@ -117,7 +117,7 @@ func breaksAt(b *analysis.BreakingPoint) string {
 
 // BreakLine is a breaking point on a line of its own: "breaks at 352 requests/s
 // (338–366)".
-func BreakLine(c *analysis.CellSummary) string {
+func BreakLine(c *summary.Cell) string {
 	b := c.Breaking
 	switch {
 	case b.Load() == nil:

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // RunFacts identify the record: name, platform, time, trials.
-func RunFacts(s *analysis.Summary) []string {
+func RunFacts(s *summary.Summary) []string {
 	e := &s.Experiment
 	facts := []string{display.Plain(e.Name)}
 	if e.Platform != "" {
@@ -38,7 +38,7 @@ const fewLimits = 6
 
 // SetupFacts are the limits, and what else of the setup is the same for all cells; what
 // differs is in the table.
-func SetupFacts(s *analysis.Summary) []string {
+func SetupFacts(s *summary.Summary) []string {
 	var facts []string
 	switch limits := distinct(s, LimitsText); {
 	case len(limits) == 1:
@@ -48,7 +48,7 @@ func SetupFacts(s *analysis.Summary) []string {
 	case len(limits) > 1:
 		facts = append(facts, "compared: "+strings.Join(limits, "; "))
 	}
-	for _, of := range []func(*analysis.CellSummary) string{LoadText, askedText} {
+	for _, of := range []func(*summary.Cell) string{LoadText, askedText} {
 		if texts := distinct(s, of); len(texts) == 1 && texts[0] != "" {
 			facts = append(facts, texts[0])
 		}
@@ -57,7 +57,7 @@ func SetupFacts(s *analysis.Summary) []string {
 }
 
 // distinct are the texts of all cells, each once, in the order of the cells.
-func distinct(s *analysis.Summary, of func(*analysis.CellSummary) string) []string {
+func distinct(s *summary.Summary, of func(*summary.Cell) string) []string {
 	var texts []string
 	for i := range s.Cells {
 		if text := of(&s.Cells[i]); !slices.Contains(texts, text) {
@@ -69,7 +69,7 @@ func distinct(s *analysis.Summary, of func(*analysis.CellSummary) string) []stri
 
 // LimitsText words a cell's limits: "limit 1 CPU and 256 MiB for each of 2
 // replicas".
-func LimitsText(c *analysis.CellSummary) string {
+func LimitsText(c *summary.Cell) string {
 	l := &c.Limits
 	var parts []string
 	if l.CPUMillis != nil {
@@ -96,7 +96,7 @@ func LimitsText(c *analysis.CellSummary) string {
 }
 
 // LoadText words a cell's load: "closed loop, 50 users".
-func LoadText(c *analysis.CellSummary) string {
+func LoadText(c *summary.Cell) string {
 	l := &c.Load
 	upTo := ""
 	if l.Stages {
@@ -104,13 +104,13 @@ func LoadText(c *analysis.CellSummary) string {
 	}
 	var parts []string
 	switch {
-	case results.Searched(c) && !l.Stages: // its number is what was tested last
+	case c.Searched() && !l.Stages: // its number is what was tested last
 		parts = append(parts, display.Plain(l.Kind)+" loop", "breaking point searched")
 	case l.Users != nil:
 		parts = append(parts, "closed loop", upTo+display.Counted(int64(*l.Users), "user"))
 	case l.Rate != nil:
 		parts = append(parts, "open loop", upTo+display.Figure(*l.Rate)+" requests/s")
-	case results.MeasuresItself(c):
+	case c.MeasuresItself():
 		parts = append(parts, "nothing sent: the program measures itself")
 	case l.Kind != "":
 		parts = append(parts, display.Plain(l.Kind)+" loop")
@@ -123,8 +123,8 @@ func LoadText(c *analysis.CellSummary) string {
 
 // askedText is the objective of a search, without which a breaking point has no
 // meaning. Other records have the objective beside its outcome.
-func askedText(c *analysis.CellSummary) string {
-	if !results.Searched(c) || c.Objective == nil {
+func askedText(c *summary.Cell) string {
+	if !c.Searched() || c.Objective == nil {
 		return ""
 	}
 	return "objective " + display.Plain(c.Objective.Text)
@@ -163,7 +163,7 @@ func HostFacts(h record.Host) []string {
 }
 
 // ObjectiveWord is "met", "missed", or "–" if it is not known.
-func ObjectiveWord(c *analysis.CellSummary) string {
+func ObjectiveWord(c *summary.Cell) string {
 	if c.Objective == nil || c.Objective.Met == nil {
 		return display.Absent
 	}
@@ -174,7 +174,7 @@ func ObjectiveWord(c *analysis.CellSummary) string {
 }
 
 // ObjectiveWords add why it was missed if the latencies do not show it.
-func ObjectiveWords(c *analysis.CellSummary) string {
+func ObjectiveWords(c *summary.Cell) string {
 	if c.Objective.Missed == "" {
 		return ObjectiveWord(c)
 	}
@@ -186,13 +186,13 @@ func ObjectiveWords(c *analysis.CellSummary) string {
 
 // ObjectiveFigures are whether the objective was met, and the figures that it is about:
 // "missed: p99 704 ms, availability 100%".
-func ObjectiveFigures(c *analysis.CellSummary) string {
+func ObjectiveFigures(c *summary.Cell) string {
 	text, figures := ObjectiveWords(c), []string{}
 	if c.Skipped() {
 		text = "skipped: the cell has no trial"
 	}
 	if q := c.Quantile(); c.Objective.Quantile != "" && c.LatencyMS != nil {
-		figures = append(figures, QuantileName(q)+" "+latency(c.OfAllRequests(q))+c.Together())
+		figures = append(figures, QuantileName(q)+" "+latency(c.OfAllRequests(q))+analysis.Together(c))
 	}
 	if c.Objective.Availability != nil && c.Availability != nil {
 		figures = append(figures, "availability "+display.Percent(*c.Availability))
@@ -201,10 +201,10 @@ func ObjectiveFigures(c *analysis.CellSummary) string {
 		return text
 	}
 	text += ": " + strings.Join(figures, ", ")
-	if why := c.Outlying(); why != "" {
+	if why := analysis.Outlying(c); why != "" {
 		text += "; " + why
 	}
-	if near := c.Near(); near != nil {
+	if near := analysis.NearObjective(c); near != nil {
 		text += "; not decided: " + near.Text()
 	}
 	return text

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/record"
 )
@@ -21,8 +21,8 @@ func TestHostFactsShowWhatIsThere(t *testing.T) {
 }
 
 func TestTheSetupNamesTheLimits(t *testing.T) {
-	limited := func(millis ...int64) *analysis.Summary {
-		s := &analysis.Summary{}
+	limited := func(millis ...int64) *summary.Summary {
+		s := &summary.Summary{}
 		for i := range millis {
 			c := cellOf("go")
 			if millis[i] > 0 {
@@ -33,7 +33,7 @@ func TestTheSetupNamesTheLimits(t *testing.T) {
 		return s
 	}
 	const load = " · closed loop, 50 users"
-	for want, s := range map[string]*analysis.Summary{
+	for want, s := range map[string]*summary.Summary{
 		"limit 1 CPU":                           limited(1000, 1000),
 		"compared: limit 500m CPU; limit 1 CPU": limited(500, 1000, 500),
 		"compared: limit 1 CPU; no limits":      limited(1000, 0),

@@ -7,47 +7,47 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // flagTexts explain the warnings of a cell. FlagText adds the figures of the cell to
 // some of them.
-var flagTexts = map[analysis.Flag]string{
-	analysis.FlagSkipped:             "The service was not available on this machine and was not measured. The warning has what to install.",
-	analysis.FlagNoTrials:            "No trial of this cell was completed: there is nothing to show.",
-	analysis.FlagFewTrials:           "Fewer than six trials: the median over trials has no 95% interval.",
-	analysis.FlagBusyNeighbour:       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison.",
-	analysis.FlagAgentWaited:         "The agent waited for a CPU and sent late. Part of the latency is the agent's own.",
-	analysis.FlagAgentThrottled:      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses. Give agents no CPU limit.",
-	analysis.FlagAgentLost:           "An agent failed during the load, and the others continued without it: the load was lower than configured. Rates are lower bounds.",
-	analysis.FlagLowIdle:             "The host had almost no idle CPU: less than 0.2 CPUs, or less than 5% of its CPUs if that is more. Service and agent may have competed for CPU.",
-	analysis.FlagIncomplete:          "A trial was cut off. What it measured until then is counted.",
-	analysis.FlagSentLate:            "Requests were sent late: latencies include the generator's own delay. " + generatorAdvice,
-	analysis.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
-	analysis.FlagAgentStopped:        "A signal stopped the process of an agent (SIGSTOP): it sent nothing until it was continued, or killed. Latencies and rates of that trial are the agent's, not the service's.",
-	analysis.FlagDownAtEnd:           "A replica had died and was not back when a trial ended. Its restart is not in the figures. Its log has its last output.",
-	analysis.FlagFrozen:              "Until the end of a trial the service answered no request and used no CPU: it hung. That is no overload, which uses CPU.",
-	analysis.FlagNoPorts:             "The generator's machine had no free local port, so requests waited to be sent. Widen net.ipv4.ip_local_port_range, or let the service keep connections open.",
-	analysis.FlagUnaccepted:          "Connections that stay open hold the workers of the service, so that new ones wait. Use fewer connections, more workers, or close idle connections.",
-	analysis.FlagRestarted:           "The service ended and was restarted during a trial. The first restart waits 1 s; a kubelet waits 10 s.",
-	analysis.FlagOOMKilled:           "The kernel killed the service because it reached its memory limit.",
-	analysis.FlagBusyHypervisor:      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison.",
-	analysis.FlagCPUStolen:           "The hypervisor took at least 0.1 CPUs from this machine: latencies include its pauses.",
-	analysis.FlagDependencyThrottled: "A dependency was throttled by its own limit: part of the latency may be due to it.",
-	analysis.FlagDependencyRestarted: "A dependency ended and was started again during a trial.",
-	analysis.FlagDropped:             "Some requests were never sent, because the trial ended or was stopped first.",
-	analysis.FlagFewPeriods:          "Fewer than 1,000 quota periods were measured: too few for a reliable p99.9.",
-	analysis.FlagFewRequests:         "Fewer than 1,000 requests were measured: their p99 is one of the slowest ten. It is not ranked.",
-	analysis.FlagBeyondRange:         "Latencies of more than an hour were counted, not measured: the mean, and figures that read > 3,600 s, are lower bounds.",
-	analysis.FlagMovingLoad:          "The load changes over the trial, so no percentile over the whole trial is shown. See \"Levels held\".",
-	analysis.FlagFailed:              "A trial failed before its end and is excluded from the figures.",
-	analysis.FlagInvalid:             "A limit did not hold in a trial: it is invalid, and excluded from the figures. The warning has the reason.",
-	analysis.FlagSearchDisturbed:     "Other processes or the hypervisor took CPU while the breaking point was searched.",
-	analysis.FlagSearchIncomplete:    "The search ended before it could test its answer for longer. The answer is less certain than that of a complete search.",
-	analysis.FlagLowerBound:          "The generator or the host was the limit, not the service: the breaking point is at least this load.",
-	analysis.FlagNoWindows:           "The service was throttled, but the times were not recorded. Use --node-agent to learn the share of the slow tail.",
-	analysis.FlagUnsteady:            "The first and the last third of the measured part differ: the service had not settled.",
+var flagTexts = map[summary.Flag]string{
+	summary.FlagSkipped:             "The service was not available on this machine and was not measured. The warning has what to install.",
+	summary.FlagNoTrials:            "No trial of this cell was completed: there is nothing to show.",
+	summary.FlagFewTrials:           "Fewer than six trials: the median over trials has no 95% interval.",
+	summary.FlagBusyNeighbour:       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison.",
+	summary.FlagAgentWaited:         "The agent waited for a CPU and sent late. Part of the latency is the agent's own.",
+	summary.FlagAgentThrottled:      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses. Give agents no CPU limit.",
+	summary.FlagAgentLost:           "An agent failed during the load, and the others continued without it: the load was lower than configured. Rates are lower bounds.",
+	summary.FlagLowIdle:             "The host had almost no idle CPU: less than 0.2 CPUs, or less than 5% of its CPUs if that is more. Service and agent may have competed for CPU.",
+	summary.FlagIncomplete:          "A trial was cut off. What it measured until then is counted.",
+	summary.FlagSentLate:            "Requests were sent late: latencies include the generator's own delay. " + generatorAdvice,
+	summary.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
+	summary.FlagAgentStopped:        "A signal stopped the process of an agent (SIGSTOP): it sent nothing until it was continued, or killed. Latencies and rates of that trial are the agent's, not the service's.",
+	summary.FlagDownAtEnd:           "A replica had died and was not back when a trial ended. Its restart is not in the figures. Its log has its last output.",
+	summary.FlagFrozen:              "Until the end of a trial the service answered no request and used no CPU: it hung. That is no overload, which uses CPU.",
+	summary.FlagNoPorts:             "The generator's machine had no free local port, so requests waited to be sent. Widen net.ipv4.ip_local_port_range, or let the service keep connections open.",
+	summary.FlagUnaccepted:          "Connections that stay open hold the workers of the service, so that new ones wait. Use fewer connections, more workers, or close idle connections.",
+	summary.FlagRestarted:           "The service ended and was restarted during a trial. The first restart waits 1 s; a kubelet waits 10 s.",
+	summary.FlagOOMKilled:           "The kernel killed the service because it reached its memory limit.",
+	summary.FlagBusyHypervisor:      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison.",
+	summary.FlagCPUStolen:           "The hypervisor took at least 0.1 CPUs from this machine: latencies include its pauses.",
+	summary.FlagDependencyThrottled: "A dependency was throttled by its own limit: part of the latency may be due to it.",
+	summary.FlagDependencyRestarted: "A dependency ended and was started again during a trial.",
+	summary.FlagDropped:             "Some requests were never sent, because the trial ended or was stopped first.",
+	summary.FlagFewPeriods:          "Fewer than 1,000 quota periods were measured: too few for a reliable p99.9.",
+	summary.FlagFewRequests:         "Fewer than 1,000 requests were measured: their p99 is one of the slowest ten. It is not ranked.",
+	summary.FlagBeyondRange:         "Latencies of more than an hour were counted, not measured: the mean, and figures that read > 3,600 s, are lower bounds.",
+	summary.FlagMovingLoad:          "The load changes over the trial, so no percentile over the whole trial is shown. See \"Levels held\".",
+	summary.FlagFailed:              "A trial failed before its end and is excluded from the figures.",
+	summary.FlagInvalid:             "A limit did not hold in a trial: it is invalid, and excluded from the figures. The warning has the reason.",
+	summary.FlagSearchDisturbed:     "Other processes or the hypervisor took CPU while the breaking point was searched.",
+	summary.FlagSearchIncomplete:    "The search ended before it could test its answer for longer. The answer is less certain than that of a complete search.",
+	summary.FlagLowerBound:          "The generator or the host was the limit, not the service: the breaking point is at least this load.",
+	summary.FlagNoWindows:           "The service was throttled, but the times were not recorded. Use --node-agent to learn the share of the slow tail.",
+	summary.FlagUnsteady:            "The first and the last third of the measured part differ: the service had not settled.",
 }
 
 // frozenText explains service_frozen where it was stopped.
@@ -65,33 +65,33 @@ const besideText = "The agents were the limit, not the service, as another warni
 
 // FlagText explains a warning of a cell in a sentence or two; "" for a word that
 // this version does not know.
-func FlagText(word analysis.Flag, c *analysis.CellSummary) string {
+func FlagText(word summary.Flag, c *summary.Cell) string {
 	has := c.Has
-	switch lag := results.Finite(c.Generator.SendLagP99US); {
-	case word == analysis.FlagFewTrials && c.Trials < analysis.MinRanked:
+	switch lag := summary.Finite(c.Generator.SendLagP99US); {
+	case word == summary.FlagFewTrials && c.Trials < analysis.MinRanked:
 		return "Fewer than four trials: the median over trials has no 95% interval, and the cell is not tested against others."
-	case word == analysis.FlagFrozen && c.Frozen == analysis.FrozenBySignal:
+	case word == summary.FlagFrozen && c.Frozen == summary.FrozenBySignal:
 		return frozenText
-	case word == analysis.FlagSearchDisturbed:
+	case word == summary.FlagSearchDisturbed:
 		return disturbedSearch(c)
-	case word == analysis.FlagRestarted && c.Load.Find && c.Restarts != nil:
+	case word == summary.FlagRestarted && c.Load.Find && c.Restarts != nil:
 		return fmt.Sprintf("The service ended %s while its breaking point was searched, and was restarted. Its log has its last output.", display.Counted(*c.Restarts, "time"))
-	case word == analysis.FlagUnaccepted && c.Errors.Unaccepted > 0:
+	case word == summary.FlagUnaccepted && c.Errors.Unaccepted > 0:
 		return fmt.Sprintf("%s of %s were on new connections on which nothing arrived, while the service answered on others. %s",
 			display.Grouped(c.Errors.Unaccepted), display.Counted(c.Errors.Timeouts, "timeout"), flagTexts[word])
-	case word == analysis.FlagNoPorts && c.Generator.NoPorts > 0:
+	case word == summary.FlagNoPorts && c.Generator.NoPorts > 0:
 		return fmt.Sprintf("%s could not be made for lack of a free local port. %s", display.Counted(c.Generator.NoPorts, "connection"), flagTexts[word])
-	case word == analysis.FlagNoWindows && results.ThrottledShare(c) != nil:
-		return fmt.Sprintf("The service was throttled in %s of its periods, but the times were not recorded. Use --node-agent to learn the share of the slow tail.", display.Share(*results.ThrottledShare(c)))
-	case word == analysis.FlagGeneratorLimited && (has(analysis.FlagAgentThrottled) || has(analysis.FlagAgentLost)) && !has(analysis.FlagAgentWaited):
+	case word == summary.FlagNoWindows && c.ThrottledShare() != nil:
+		return fmt.Sprintf("The service was throttled in %s of its periods, but the times were not recorded. Use --node-agent to learn the share of the slow tail.", display.Share(*c.ThrottledShare()))
+	case word == summary.FlagGeneratorLimited && (has(summary.FlagAgentThrottled) || has(summary.FlagAgentLost)) && !has(summary.FlagAgentWaited):
 		return besideText
-	case word == analysis.FlagGeneratorLimited && c.Load.Kind == "closed" && lag != nil && *lag < float64(disturbance.LateLag.Microseconds()):
+	case word == summary.FlagGeneratorLimited && c.Load.Kind == "closed" && lag != nil && *lag < float64(disturbance.LateLag.Microseconds()):
 		return waitedText
-	case word == analysis.FlagSentLate && lag != nil:
+	case word == summary.FlagSentLate && lag != nil:
 		return fmt.Sprintf("1%% of the requests were sent more than %s late: latencies include the generator's own delay. %s", display.WithUnit(*lag/1000), generatorAdvice)
-	case word == analysis.FlagGeneratorLimited && c.Load.Find && sentOfDue(c) == "":
+	case word == summary.FlagGeneratorLimited && c.Load.Find && sentOfDue(c) == "":
 		return "At higher loads the generator sent late: it was the limit, not the service. The breaking point is a lower bound. " + generatorAdvice
-	case word == analysis.FlagGeneratorLimited && sentOfDue(c) != "":
+	case word == summary.FlagGeneratorLimited && sentOfDue(c) != "":
 		return "The generator sent " + sentOfDue(c) + ": it was the limit, not the service. Rates are lower bounds. " + generatorAdvice
 	}
 	return flagTexts[word]
@@ -102,7 +102,7 @@ const allSent = 0.98
 
 // sentOfDue is how much of an open load a generator sent if it could not send all of it:
 // "333 of 400 requests/s"; "" otherwise.
-func sentOfDue(c *analysis.CellSummary) string {
+func sentOfDue(c *summary.Cell) string {
 	g := &c.Generator
 	if c.Load.Kind != "open" || !g.Limited || g.DueRPS == nil || g.SentRPS == nil || *g.SentRPS >= allSent**g.DueRPS {
 		return ""
@@ -111,8 +111,8 @@ func sentOfDue(c *analysis.CellSummary) string {
 }
 
 // disturbedSearch names who took CPU during a search, and what follows from it.
-func disturbedSearch(c *analysis.CellSummary) string {
-	text := flagTexts[analysis.FlagSearchDisturbed]
+func disturbedSearch(c *summary.Cell) string {
+	text := flagTexts[summary.FlagSearchDisturbed]
 	if c.Breaking != nil && len(c.Breaking.DisturbedBy) > 0 {
 		text = "The search for the breaking point was " + disturbers(c.Breaking.DisturbedBy) + "."
 	}
@@ -136,12 +136,12 @@ type Finding struct {
 
 // Findings gathers the record's findings by their titles, in their order.
 // Warnings come last.
-func Findings(s *analysis.Summary, names []string) []Finding {
+func Findings(s *summary.Summary, names []string) []Finding {
 	var all []Finding
 	for _, f := range s.Findings {
 		title := display.Plain(f.Title)
 		if f.Cell != nil {
-			if at := results.CellAt(s, *f.Cell); at >= 0 && !strings.Contains(title, names[at]) {
+			if at := s.CellAt(*f.Cell); at >= 0 && !strings.Contains(title, names[at]) {
 				title = names[at] + ": " + title
 			}
 		}
@@ -193,7 +193,7 @@ type Flagged struct {
 
 // Flags collects the warnings that are shown of the cells, in the order in which they
 // first appear: those that mean the same together.
-func Flags(s *analysis.Summary) []Flagged {
+func Flags(s *summary.Summary) []Flagged {
 	var all []Flagged
 	for i := range s.Cells {
 		for _, word := range ShownFlags(&s.Cells[i]) {

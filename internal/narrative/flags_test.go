@@ -8,40 +8,40 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/report/sample"
 )
 
 // One word may have several reasons: each cell has the text of its own.
 func TestAFlagSaysWhatItWas(t *testing.T) {
-	breaking := func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }
-	find := func(c *analysis.CellSummary) { c.Load.Find = true }
-	stages := func(c *analysis.CellSummary) { c.Load.Stages = true }
+	breaking := func(c *summary.Cell) { c.Breaking = &summary.BreakingPoint{} }
+	find := func(c *summary.Cell) { c.Load.Find = true }
+	stages := func(c *summary.Cell) { c.Load.Stages = true }
 	lag := func(us float64) change {
-		return func(c *analysis.CellSummary) { c.Generator.SendLagP99US = &us }
+		return func(c *summary.Cell) { c.Generator.SendLagP99US = &us }
 	}
-	withFlag := func(word analysis.Flag) change {
-		return func(c *analysis.CellSummary) { c.Flags = append(c.Flags, word) }
+	withFlag := func(word summary.Flag) change {
+		return func(c *summary.Cell) { c.Flags = append(c.Flags, word) }
 	}
 	periods := func(throttled, of int64) change {
-		return func(c *analysis.CellSummary) { c.CPU.ThrottledPeriods, c.CPU.Periods = &throttled, &of }
+		return func(c *summary.Cell) { c.CPU.ThrottledPeriods, c.CPU.Periods = &throttled, &of }
 	}
 	const outcome = " A disturbed window is repeated or left out, which widens the interval or leaves none."
 	for name, c := range map[string]struct {
-		word analysis.Flag
-		cell analysis.CellSummary
+		word summary.Flag
+		cell summary.Cell
 		want string
 	}{
-		"a search beside a neighbour": {"search_disturbed", cellOf("go", breaking, find, disturbedBy(analysis.Neighbours)),
+		"a search beside a neighbour": {"search_disturbed", cellOf("go", breaking, find, disturbedBy(summary.Neighbours)),
 			"The search for the breaking point was disturbed by other processes." + outcome},
-		"a search on a host whose CPU was stolen": {"search_disturbed", cellOf("go", breaking, find, disturbedBy(analysis.Hypervisor)),
+		"a search on a host whose CPU was stolen": {"search_disturbed", cellOf("go", breaking, find, disturbedBy(summary.Hypervisor)),
 			"The search for the breaking point was disturbed by steal time." + outcome},
 		"a search by an older version": {"search_disturbed", cellOf("go", breaking, find, disturbedBy()),
 			"Other processes or the hypervisor took CPU while the breaking point was searched." + outcome},
-		"a ramp": {"search_disturbed", cellOf("go", breaking, stages, disturbedBy(analysis.Hypervisor)),
+		"a ramp": {"search_disturbed", cellOf("go", breaking, stages, disturbedBy(summary.Hypervisor)),
 			"The search for the breaking point was disturbed by steal time. The level that missed the objective meanwhile, and those above it, do not show where the service breaks."},
 		"a generator that sent late": {"generator_limited", cellOf("go", open(100), lag(2500)), flagTexts["generator_limited"]},
-		"a generator that sent fewer": {"generator_limited", cellOf("go", open(100), lag(2500), func(c *analysis.CellSummary) {
+		"a generator that sent fewer": {"generator_limited", cellOf("go", open(100), lag(2500), func(c *summary.Cell) {
 			c.Generator.Limited, c.Generator.DueRPS, c.Generator.SentRPS = true, ptr(100.0), ptr(80.0)
 		}), "The generator sent 80.0 of 100 requests/s: it was the limit, not the service. Rates are lower bounds. " + generatorAdvice},
 		"a generator that sent late, and all": {"sent_late", cellOf("go", open(100), lag(2500)), "1% of the requests were sent more than 2.50 ms late: latencies include the generator's own delay. " + generatorAdvice},
@@ -62,10 +62,10 @@ func TestAFlagSaysWhatItWas(t *testing.T) {
 }
 
 func TestCellsOfOneWordAndSeveralReasonsAreApart(t *testing.T) {
-	s := &analysis.Summary{Cells: []analysis.CellSummary{
-		cellOf("a", func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }, disturbedBy(analysis.Neighbours)),
-		cellOf("b", func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }, disturbedBy(analysis.Hypervisor)),
-		cellOf("c", func(c *analysis.CellSummary) { c.Breaking = &analysis.BreakingPoint{} }, disturbedBy(analysis.Neighbours)),
+	s := &summary.Summary{Cells: []summary.Cell{
+		cellOf("a", func(c *summary.Cell) { c.Breaking = &summary.BreakingPoint{} }, disturbedBy(summary.Neighbours)),
+		cellOf("b", func(c *summary.Cell) { c.Breaking = &summary.BreakingPoint{} }, disturbedBy(summary.Hypervisor)),
+		cellOf("c", func(c *summary.Cell) { c.Breaking = &summary.BreakingPoint{} }, disturbedBy(summary.Neighbours)),
 	}}
 	var who [][]int
 	for _, f := range Flags(s) {
@@ -76,25 +76,25 @@ func TestCellsOfOneWordAndSeveralReasonsAreApart(t *testing.T) {
 	}
 }
 
-// declaredFlags are the values of the constants of type Flag in analysis/flags.go.
-func declaredFlags(t *testing.T) []analysis.Flag {
+// declaredFlags are the values of the constants of type Flag in analysis/summary/flags.go.
+func declaredFlags(t *testing.T) []summary.Flag {
 	t.Helper()
-	source, err := os.ReadFile("../analysis/flags.go")
+	source, err := os.ReadFile("../analysis/summary/flags.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []analysis.Flag
+	var all []summary.Flag
 	for _, m := range regexp.MustCompile(`Flag\w+ +Flag = "(\w+)"`).FindAllSubmatch(source, -1) {
-		all = append(all, analysis.Flag(m[1]))
+		all = append(all, summary.Flag(m[1]))
 	}
 	if len(all) < 29 {
-		t.Fatalf("%d flags were found in analysis/flags.go, want 29 or more", len(all))
+		t.Fatalf("%d flags were found in analysis/summary/flags.go, want 29 or more", len(all))
 	}
 	return all
 }
 
 func TestEveryFlagHasALabelAndAnExplanation(t *testing.T) {
-	labels := map[string]analysis.Flag{}
+	labels := map[string]summary.Flag{}
 	for _, word := range declaredFlags(t) {
 		label := flagLabels[word]
 		if label == "" || len(label) > 24 || strings.Contains(label, "_") {
@@ -113,7 +113,7 @@ func TestEveryFlagHasALabelAndAnExplanation(t *testing.T) {
 }
 
 func TestFlagsThatAddNothingAreNotShown(t *testing.T) {
-	few := cellOf("a", func(c *analysis.CellSummary) { c.Flags = analysis.Flags{analysis.FlagFewPeriods} })
+	few := cellOf("a", func(c *summary.Cell) { c.Flags = summary.Flags{summary.FlagFewPeriods} })
 	if got := ShownFlags(&few); len(got) != 0 {
 		t.Errorf("few periods without an objective about p99.9: %v", got)
 	}
@@ -121,18 +121,18 @@ func TestFlagsThatAddNothingAreNotShown(t *testing.T) {
 	if got := ShownFlags(&few); len(got) != 1 {
 		t.Errorf("few periods with an objective about p99.9: %v", got)
 	}
-	bound := cellOf("a", func(c *analysis.CellSummary) {
-		c.Flags = analysis.Flags{analysis.FlagLowerBound, analysis.FlagGeneratorLimited}
+	bound := cellOf("a", func(c *summary.Cell) {
+		c.Flags = summary.Flags{summary.FlagLowerBound, summary.FlagGeneratorLimited}
 	})
-	if d := cmp.Diff([]analysis.Flag{analysis.FlagGeneratorLimited}, ShownFlags(&bound)); d != "" {
+	if d := cmp.Diff([]summary.Flag{summary.FlagGeneratorLimited}, ShownFlags(&bound)); d != "" {
 		t.Errorf("a lower bound beside its generator (-want +got):\n%s", d)
 	}
 }
 
 func TestAServiceThatEndedInASearchIsReported(t *testing.T) {
 	ended := int64(2)
-	c := &analysis.CellSummary{Restarts: &ended, Load: analysis.LoadSummary{Find: true}}
-	if got, want := FlagText(analysis.FlagRestarted, c), "The service ended 2 times while its breaking point was searched, and was restarted. Its log has its last output."; got != want {
+	c := &summary.Cell{Restarts: &ended, Load: summary.Load{Find: true}}
+	if got, want := FlagText(summary.FlagRestarted, c), "The service ended 2 times while its breaking point was searched, and was restarted. Its log has its last output."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -140,9 +140,9 @@ func TestAServiceThatEndedInASearchIsReported(t *testing.T) {
 // Cells with four or five trials are ranked, so their flag does not deny the tests.
 func TestFewTrialsDenyNoTest(t *testing.T) {
 	for n, untested := range map[int]bool{3: true, 4: false, 5: false} {
-		c := cellOf("go", func(c *analysis.CellSummary) { c.Trials = n })
-		if got := strings.Contains(FlagText(analysis.FlagFewTrials, &c), "not tested"); got != untested {
-			t.Errorf("%d trials: %q", n, FlagText(analysis.FlagFewTrials, &c))
+		c := cellOf("go", func(c *summary.Cell) { c.Trials = n })
+		if got := strings.Contains(FlagText(summary.FlagFewTrials, &c), "not tested"); got != untested {
+			t.Errorf("%d trials: %q", n, FlagText(summary.FlagFewTrials, &c))
 		}
 	}
 }

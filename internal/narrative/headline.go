@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/results"
 )
 
 const (
@@ -37,7 +37,7 @@ type Headline struct {
 // what, and how much is throttled. It claims nothing that the record does not show:
 // cells that were not tested are not ranked, a cell that refuses its requests does
 // not win, and an interrupted record has a notice.
-func HeadlineOf(s *analysis.Summary) Headline {
+func HeadlineOf(s *summary.Summary) Headline {
 	sentences := newAnswer(s).sentences()
 	h := Headline{Answer: sentences[0], More: sentences[1:]}
 	if e := &s.Experiment; e.Interrupted {
@@ -61,16 +61,16 @@ func (h Headline) String() string {
 
 // answer holds what the sentences are made from.
 type answer struct {
-	s      *analysis.Summary
+	s      *summary.Summary
 	names  []string
 	good   []int // cells that answered
 	failed []int // cells that did not
 }
 
-func newAnswer(s *analysis.Summary) *answer {
+func newAnswer(s *summary.Summary) *answer {
 	a := &answer{s: s, names: CellNames(s)}
 	for i := range s.Cells {
-		if results.Failed(&s.Cells[i]) {
+		if s.Cells[i].Failed() {
 			a.failed = append(a.failed, i)
 		} else {
 			a.good = append(a.good, i)
@@ -83,11 +83,11 @@ func (a *answer) sentences() []string {
 	switch {
 	case len(a.s.Cells) == 0:
 		return []string{"The record holds no cell."}
-	case results.KindOf(a.s) == results.Search && a.s.Experiment.Server != nil && len(a.s.Experiment.Server.Settings) > 0:
+	case a.s.Kind() == summary.KindSearch && a.s.Experiment.Server != nil && len(a.s.Experiment.Server.Settings) > 0:
 		return Tried(a.s)
-	case results.KindOf(a.s) == results.Search:
+	case a.s.Kind() == summary.KindSearch:
 		return a.searched()
-	case results.KindOf(a.s) == results.Benchmark:
+	case a.s.Kind() == summary.KindBenchmark:
 		return a.benchmarks()
 	case len(a.good) == 0:
 		return []string{a.allFailed()}
@@ -161,9 +161,9 @@ func negated(who string) string {
 
 // worstError names the most frequent error of cells: ": 1,200 of 1,200
 // requests were refused". It is about requests that were sent.
-func worstError(cells []analysis.CellSummary) string {
+func worstError(cells []summary.Cell) string {
 	var requests int64
-	all := analysis.ErrorCounts{Status: map[string]int64{}}
+	all := summary.ErrorCounts{Status: map[string]int64{}}
 	for i := range cells {
 		e := &cells[i].Errors
 		requests += cells[i].Requests
@@ -174,7 +174,7 @@ func worstError(cells []analysis.CellSummary) string {
 	if len(failures) == 0 {
 		return ""
 	}
-	worst := slices.MaxFunc(failures, func(x, y analysis.Failure) int { return cmp.Compare(x.N, y.N) })
+	worst := slices.MaxFunc(failures, func(x, y summary.Failure) int { return cmp.Compare(x.N, y.N) })
 	return fmt.Sprintf(": %s of %s requests %s", display.Grouped(worst.N), display.Grouped(requests), worst.Did)
 }
 
@@ -194,8 +194,8 @@ func (a *answer) single(i int) []string {
 	case o.Met == nil && o.Missed != "":
 		all = append(all, "It is not known whether it meets the objective "+display.Plain(o.Text)+": "+display.Plain(o.Missed)+".")
 	case o.Met == nil:
-	case c.Near() != nil:
-		all = append(all, "Whether it meets the objective "+display.Plain(o.Text)+" is not decided: "+c.Near().Text()+".")
+	case analysis.NearObjective(c) != nil:
+		all = append(all, "Whether it meets the objective "+display.Plain(o.Text)+" is not decided: "+analysis.NearObjective(c).Text()+".")
 	case *o.Met:
 		all = append(all, "It meets the objective "+display.Plain(o.Text)+".")
 	default:
@@ -212,9 +212,9 @@ func (a *answer) single(i int) []string {
 // constantSingle states what one cell did under a constant load.
 func (a *answer) constantSingle(i int) string {
 	c := &a.s.Cells[i]
-	rate, _ := c.Figure("rate")
+	rate, _ := analysis.FigureOf(c, "rate")
 	figures := []string{display.Figure(rate.Value) + " requests/s"}
-	if f, ok := c.Figure(a.s.Quantile()); ok {
+	if f, ok := analysis.FigureOf(c, a.s.Quantile()); ok {
 		text := a.quantile() + " " + latency(f.Value, f.AtLeast)
 		switch low, high, what := analysis.SpreadOf(c, a.s.Quantile()); what {
 		case analysis.IntervalOfTrials:
@@ -227,7 +227,7 @@ func (a *answer) constantSingle(i int) string {
 	if c.Availability != nil {
 		figures = append(figures, display.Percent(*c.Availability)+" available")
 	}
-	if part := results.ThrottledShare(c); part != nil {
+	if part := c.ThrottledShare(); part != nil {
 		figures = append(figures, "throttled in "+display.Share(*part)+" of its periods")
 	}
 	text := a.names[i] + ": " + strings.Join(figures, ", ")
@@ -257,9 +257,9 @@ func (a *answer) endings() string {
 	var frozen, down []int
 	for _, i := range a.good {
 		switch c := &a.s.Cells[i]; {
-		case c.Has(analysis.FlagFrozen):
+		case c.Has(summary.FlagFrozen):
 			frozen = append(frozen, i)
-		case c.Has(analysis.FlagDownAtEnd):
+		case c.Has(summary.FlagDownAtEnd):
 			down = append(down, i)
 		}
 	}
@@ -299,7 +299,7 @@ func (a *answer) objective() string {
 		switch {
 		case c.Objective.Met == nil:
 			unknown = append(unknown, a.names[i])
-		case c.Near() != nil:
+		case analysis.NearObjective(c) != nil:
 			near = append(near, i)
 		case *c.Objective.Met:
 			met = append(met, i)
@@ -340,7 +340,7 @@ func (a *answer) undecided(met, missed, near []int, objective string) string {
 	}
 	whether := "Whether " + a.some(near, verb(near, "meets", "meet")) + " " + what + " is not decided: "
 	if len(near) == 1 {
-		whether += a.s.Cells[near[0]].Near().Text() + "."
+		whether += analysis.NearObjective(&a.s.Cells[near[0]]).Text() + "."
 	} else {
 		whether += "their intervals contain it."
 	}

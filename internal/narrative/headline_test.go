@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/report/sample"
 )
@@ -27,18 +28,18 @@ var (
 )
 
 func throttled(hit, of int64) change {
-	return func(c *analysis.CellSummary) { c.CPU.ThrottledPeriods, c.CPU.Periods = &hit, &of }
+	return func(c *summary.Cell) { c.CPU.ThrottledPeriods, c.CPU.Periods = &hit, &of }
 }
 
 func rate(rps, low, high float64) change {
-	return func(c *analysis.CellSummary) {
+	return func(c *summary.Cell) {
 		c.RateRPS, c.Intervals["rate_rps"] = &rps, [2]float64{low, high}
-		sample.EachTrial(c, low, rps, high, func(t *analysis.TrialFigures, v float64) { t.RateRPS = &v })
+		sample.EachTrial(c, low, rps, high, func(t *summary.TrialFigures, v float64) { t.RateRPS = &v })
 	}
 }
 
 func available(percent float64) change {
-	return func(c *analysis.CellSummary) {
+	return func(c *summary.Cell) {
 		c.Availability = &percent
 		for i := range c.PerTrial {
 			c.PerTrial[i].Availability = &percent
@@ -47,96 +48,96 @@ func available(percent float64) change {
 }
 
 func asked(text string, met *bool) change {
-	return func(c *analysis.CellSummary) { c.Objective = &analysis.ObjectiveSummary{Text: text, Met: met} }
+	return func(c *summary.Cell) { c.Objective = &summary.Objective{Text: text, Met: met} }
 }
 
 // beside lets another process disturb trials of a cell, and others not.
 func beside(noisy, quiet []float64, kept int) change {
-	return func(c *analysis.CellSummary) {
-		c.Disturbance = &analysis.Disturbance{By: []string{analysis.Neighbours}, Trials: len(noisy) + len(quiet), Disturbed: len(noisy), Kept: kept,
+	return func(c *summary.Cell) {
+		c.Disturbance = &summary.Disturbance{By: []string{summary.Neighbours}, Trials: len(noisy) + len(quiet), Disturbed: len(noisy), Kept: kept,
 			Quantile: "p99", Noisy: noisy, Quiet: quiet}
 	}
 }
 
-func agentLimited(c *analysis.CellSummary) { c.Generator.Limited = true }
+func agentLimited(c *summary.Cell) { c.Generator.Limited = true }
 
-func causesOf(v analysis.Causes) func(*analysis.CellSummary) {
-	return func(c *analysis.CellSummary) {
+func causesOf(v summary.Causes) func(*summary.Cell) {
+	return func(c *summary.Cell) {
 		v.Quantile = "p99"
 		c.Causes = &v
 	}
 }
 
 // silent makes a cell fail: nothing it measured remains.
-func silent(c *analysis.CellSummary) {
+func silent(c *summary.Cell) {
 	c.RateRPS, c.Availability, c.LatencyMS, c.Requests = nil, nil, nil, 0
 }
 
 func open(rps float64) change {
-	return func(c *analysis.CellSummary) { c.Load = analysis.LoadSummary{Kind: "open", Rate: &rps} }
+	return func(c *summary.Cell) { c.Load = summary.Load{Kind: "open", Rate: &rps} }
 }
 
 // held adds a level of a staged open loop.
 func held(target, p99, available float64) change {
-	return func(c *analysis.CellSummary) {
-		c.Load = analysis.LoadSummary{Kind: "open", Rate: &target, Stages: true}
+	return func(c *summary.Cell) {
+		c.Load = summary.Load{Kind: "open", Rate: &target, Stages: true}
 		c.LatencyMS = nil
-		c.Steps = append(c.Steps, analysis.Step{Target: target, RateRPS: target, Availability: &available,
-			LatencyMS: &analysis.Quantiles{P99: p99}, Throttled: ptr(0.4)})
+		c.Steps = append(c.Steps, summary.Step{Target: target, RateRPS: target, Availability: &available,
+			LatencyMS: &summary.Quantiles{P99: p99}, Throttled: ptr(0.4)})
 	}
 }
 
 // flagged is a cell with flags.
-func flagged(all ...analysis.Flag) func(*analysis.CellSummary) {
-	return func(c *analysis.CellSummary) { c.Flags = all }
+func flagged(all ...summary.Flag) func(*summary.Cell) {
+	return func(c *summary.Cell) { c.Flags = all }
 }
 
 // completed is a cell with a trial.
-func completed(c *analysis.CellSummary) { c.Trials = 1 }
+func completed(c *summary.Cell) { c.Trials = 1 }
 
 func TestHeadline(t *testing.T) {
 	six := []float64{1, 1, 1, 1, 1, 1}
 	got := map[string]string{}
 	for name, c := range map[string]struct {
-		cells       []analysis.CellSummary
+		cells       []summary.Cell
 		interrupted bool
 	}{
 		"no cells": {},
 		"one clear winner": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(145, 155), throttled(1, 28)),
 				procs("2", p99At(560), within(530, 600), throttled(29, 32)),
 				procs("6", p99At(419), within(400, 450), throttled(26, 31)),
 			},
 		},
 		"two cells whose intervals overlap": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(140, 170)),
 				procs("2", p99At(160), within(150, 180)),
 			},
 		},
 		"a test decides where intervals touch": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(140, 155)),
 				procs("2", p99At(160), within(155, 180)),
 			},
 		},
 		"two lead together": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(140, 160)),
 				procs("2", p99At(560), within(530, 600)),
 				procs("6", p99At(152), within(145, 165)),
 			},
 		},
 		"two lead together, and one of them is not ahead": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(140, 160)),
 				procs("2", p99At(560), within(530, 600)),
 				procs("6", p99At(200), within(120, 620)),
 			},
 		},
 		"of two groups, some are not ahead": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(140, 160)),
 				procs("2", p99At(200), within(120, 620)),
 				procs("3", p99At(210), within(130, 620)),
@@ -146,284 +147,284 @@ func TestHeadline(t *testing.T) {
 			},
 		},
 		"the lowest overlaps all others, which are apart": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(100, 600)),
 				procs("2", p99At(160), within(155, 165)),
 				procs("6", p99At(530), within(500, 560)),
 			},
 		},
 		"the same figure everywhere": {
-			cells: []analysis.CellSummary{procs("1", p99At(2)), procs("2", p99At(2))},
+			cells: []summary.Cell{procs("1", p99At(2)), procs("2", p99At(2))},
 		},
 		"few trials that do not overlap": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), trials(148, 152)),
 				procs("2", p99At(560), trials(540, 570)),
 			},
 		},
 		"few trials that overlap": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), trials(100, 200)),
 				procs("2", p99At(160), trials(150, 170)),
 			},
 		},
 		"an interval against few trials is only as sure as the trials": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(145, 155), trials(six...)),
 				procs("2", p99At(560), trials(540, 570)),
 			},
 		},
 		"one trial each": {
-			cells: []analysis.CellSummary{procs("1", p99At(150)), procs("2", p99At(1460))},
+			cells: []summary.Cell{procs("1", p99At(150)), procs("2", p99At(1460))},
 		},
 		"one trial each, with intervals by frames that overlap": {
-			cells: []analysis.CellSummary{procs("1", p99At(150), within(140, 165), frames), procs("2", p99At(160), within(150, 170), frames)},
+			cells: []summary.Cell{procs("1", p99At(150), within(140, 165), frames), procs("2", p99At(160), within(150, 170), frames)},
 		},
 		"one trial each, with intervals by frames that do not overlap, which says nothing of another start": {
-			cells: []analysis.CellSummary{procs("1", p99At(150), within(145, 155), frames), procs("2", p99At(160), within(158, 163), frames)},
+			cells: []summary.Cell{procs("1", p99At(150), within(145, 155), frames), procs("2", p99At(160), within(158, 163), frames)},
 		},
 		"two trials that are close to one another by chance": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(130, 168), trials(150, 151), frames),
 				procs("2", p99At(160), within(150, 170), trials(160, 161), frames),
 			},
 		},
 		"a cell alone, with one trial": {
-			cells: []analysis.CellSummary{cellOf("go", p99At(150), within(145, 155), frames)},
+			cells: []summary.Cell{cellOf("go", p99At(150), within(145, 155), frames)},
 		},
 		"nothing is throttled": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				cellOf("go", p99At(2), within(1.9, 2.1), throttled(0, 200)),
 				cellOf("bun", p99At(10), within(9, 11), throttled(1, 200)),
 			},
 		},
 		"all are throttled alike": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				cellOf("go", p99At(2), within(1.9, 2.1), throttled(100, 200)),
 				cellOf("bun", p99At(10), within(9, 11), throttled(101, 201)),
 			},
 		},
 		"without limits throttling is not mentioned": {
-			cells: []analysis.CellSummary{cellOf("go", p99At(2), within(1.9, 2.1)), cellOf("bun", p99At(10), within(9, 11))},
+			cells: []summary.Cell{cellOf("go", p99At(2), within(1.9, 2.1)), cellOf("bun", p99At(10), within(9, 11))},
 		},
 		"the best is the one that is throttled": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(60), within(55, 65), throttled(0, 100)),
 				procs("2", p99At(30), within(28, 32), throttled(28, 100)),
 			},
 		},
 		"another cell serves more": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(205), within(200, 210), rate(262, 260, 264)),
 				procs("3", p99At(513), within(500, 520), rate(276, 274, 280)),
 			},
 		},
 		"rates that overlap are not ranked": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(205), within(200, 210), rate(262, 250, 275)),
 				procs("3", p99At(513), within(500, 520), rate(264, 249, 280)),
 			},
 		},
 		"in an open loop the rate is no merit": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(205), within(200, 210), rate(262, 260, 264), open(300)),
 				procs("3", p99At(513), within(500, 520), rate(276, 274, 280), open(300)),
 			},
 		},
 		"a cell that refuses its requests does not win": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				cellOf("go", p99At(20), within(19, 21)),
 				cellOf("bun", p99At(1), within(0.9, 1.1), available(12)),
 				cellOf("node", p99At(40), within(39, 41)),
 			},
 		},
 		"where all refuse, all are ranked, and it is said": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				cellOf("go", p99At(20), within(19, 21), available(50)),
 				cellOf("bun", p99At(1), within(0.9, 1.1), available(12)),
 			},
 		},
 		"a cell failed": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(145, 155)),
 				procs("2", p99At(560), within(530, 600)),
 				procs("6", silent),
 			},
 		},
 		"all but one failed": {
-			cells: []analysis.CellSummary{procs("1", p99At(150), within(145, 155)), procs("2", silent)},
+			cells: []summary.Cell{procs("1", p99At(150), within(145, 155)), procs("2", silent)},
 		},
 		"one failed and one was skipped": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				cellOf("go", p99At(150), within(145, 155)), cellOf("node", silent),
-				cellOf("bun", silent, func(c *analysis.CellSummary) { c.Flags = analysis.Flags{"skipped"} }),
+				cellOf("bun", silent, func(c *summary.Cell) { c.Flags = summary.Flags{"skipped"} }),
 			},
 		},
 		"what was skipped is not asked about the objective": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				cellOf("go", p99At(150), within(145, 155), asked("p99 <= 250ms", ptr(true))), cellOf("node", p99At(200), within(190, 210), asked("p99 <= 250ms", ptr(true))),
 				cellOf("bun", silent, warned("skipped"), asked("p99 <= 250ms", nil)),
 			},
 		},
 		"one was tried, and the other skipped": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				cellOf("go", p99At(150), within(145, 155), asked("p99 <= 250ms", ptr(true))), cellOf("bun", silent, warned("skipped"), asked("p99 <= 250ms", nil)),
 			},
 		},
 		"every cell failed before a request": {
-			cells: []analysis.CellSummary{procs("1", silent, completed), procs("2", silent, completed)},
+			cells: []summary.Cell{procs("1", silent, completed), procs("2", silent, completed)},
 		},
 		"no trial of any cell was completed": {
-			cells: []analysis.CellSummary{procs("1", silent), procs("2", silent)},
+			cells: []summary.Cell{procs("1", silent), procs("2", silent)},
 		},
 		"every cell refused": {
-			cells: []analysis.CellSummary{
-				procs("1", silent, func(c *analysis.CellSummary) { c.Requests, c.Errors.Refused = 600, 590 }),
-				procs("2", silent, func(c *analysis.CellSummary) { c.Requests, c.Errors.Refused = 600, 598 }),
+			cells: []summary.Cell{
+				procs("1", silent, func(c *summary.Cell) { c.Requests, c.Errors.Refused = 600, 590 }),
+				procs("2", silent, func(c *summary.Cell) { c.Requests, c.Errors.Refused = 600, 598 }),
 			},
 		},
 		"the only cell answered with errors": {
-			cells: []analysis.CellSummary{cellOf("api", silent, func(c *analysis.CellSummary) {
+			cells: []summary.Cell{cellOf("api", silent, func(c *summary.Cell) {
 				c.Requests, c.Errors.Status = 90, map[string]int64{"500": 50, "503": 40}
 			})},
 		},
 		"a service that froze": {
-			cells: []analysis.CellSummary{cellOf("go", p99At(2), flagged(analysis.FlagFrozen))},
+			cells: []summary.Cell{cellOf("go", p99At(2), flagged(summary.FlagFrozen))},
 		},
 		"services that died at the end": {
-			cells: []analysis.CellSummary{procs("1", p99At(2), flagged(analysis.FlagDownAtEnd)), procs("2", p99At(3), flagged(analysis.FlagDownAtEnd, analysis.FlagRestarted)), procs("3", p99At(4), flagged(analysis.FlagFrozen, analysis.FlagDownAtEnd))},
+			cells: []summary.Cell{procs("1", p99At(2), flagged(summary.FlagDownAtEnd)), procs("2", p99At(3), flagged(summary.FlagDownAtEnd, summary.FlagRestarted)), procs("3", p99At(4), flagged(summary.FlagFrozen, summary.FlagDownAtEnd))},
 		},
 		"the only cell failed before a request": {
-			cells: []analysis.CellSummary{cellOf("api", silent, completed)},
+			cells: []summary.Cell{cellOf("api", silent, completed)},
 		},
 		"no trial of the only cell was completed": {
-			cells: []analysis.CellSummary{cellOf("api", silent)},
+			cells: []summary.Cell{cellOf("api", silent)},
 		},
 		"a single cell states its figures": {
-			cells: []analysis.CellSummary{procs("2", p99At(560), within(530, 600), throttled(29, 32), available(99.9996))},
+			cells: []summary.Cell{procs("2", p99At(560), within(530, 600), throttled(29, 32), available(99.9996))},
 		},
 		"a single cell with its objective and a slow agent": {
-			cells: []analysis.CellSummary{cellOf("go", p99At(2), asked("p99 <= 5ms", ptr(true)), agentLimited)},
+			cells: []summary.Cell{cellOf("go", p99At(2), asked("p99 <= 5ms", ptr(true)), agentLimited)},
 		},
 		"a single cell without latency": {
-			cells: []analysis.CellSummary{cellOf("go")},
+			cells: []summary.Cell{cellOf("go")},
 		},
 		"without latency the rates are compared": {
-			cells: []analysis.CellSummary{procs("1", rate(373, 370, 375)), procs("2", rate(381, 379, 384)), procs("6", rate(360, 355, 365))},
+			cells: []summary.Cell{procs("1", rate(373, 370, 375)), procs("2", rate(381, 379, 384)), procs("6", rate(360, 355, 365))},
 		},
 		"without latency rates that overlap are not ranked": {
-			cells: []analysis.CellSummary{procs("1", rate(373, 370, 380)), procs("2", rate(375, 369, 384))},
+			cells: []summary.Cell{procs("1", rate(373, 370, 380)), procs("2", rate(375, 369, 384))},
 		},
 		"the objective is met by one": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(145, 155), asked("p99 <= 250ms", ptr(true))),
 				procs("2", p99At(560), within(530, 600), asked("p99 <= 250ms", ptr(false))),
 			},
 		},
 		"the objective is met by none, and one is not known": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(145, 155), asked("p99 <= 100ms", ptr(false))),
 				procs("2", p99At(560), within(530, 600), asked("p99 <= 100ms", ptr(false))),
 				procs("6", silent, asked("p99 <= 100ms", nil)),
 			},
 		},
 		"the agent was the limit for one": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				cellOf("go", p99At(2), within(1.9, 2.1)),
 				cellOf("bun", p99At(10), within(9, 11), agentLimited),
 			},
 		},
 		"the slow tail is the generator's": {
-			cells: []analysis.CellSummary{cellOf("go", p99At(52), within(48, 54), causesOf(analysis.Causes{Generator: 0.7, GeneratorQueue: 0.1, Rest: 0.2}))},
+			cells: []summary.Cell{cellOf("go", p99At(52), within(48, 54), causesOf(summary.Causes{Generator: 0.7, GeneratorQueue: 0.1, Rest: 0.2}))},
 		},
 		"the slow tail is that of two trials": {
-			cells: []analysis.CellSummary{cellOf("go", p99At(6.58), within(6.1, 15.2), causesOf(analysis.Causes{Throttling: 0.72, Rest: 0.28, Trials: 6, MostIn: 2}))},
+			cells: []summary.Cell{cellOf("go", p99At(6.58), within(6.1, 15.2), causesOf(summary.Causes{Throttling: 0.72, Rest: 0.28, Trials: 6, MostIn: 2}))},
 		},
 		"the slow tail of one is that of two trials": {
-			cells: []analysis.CellSummary{
-				cellOf("go", p99At(6.58), within(6.1, 15.2), causesOf(analysis.Causes{Throttling: 0.72, Rest: 0.28, Trials: 6, MostIn: 2})),
-				cellOf("bun", p99At(10), within(9, 11), causesOf(analysis.Causes{Rest: 1, Trials: 6, MostIn: 3})),
+			cells: []summary.Cell{
+				cellOf("go", p99At(6.58), within(6.1, 15.2), causesOf(summary.Causes{Throttling: 0.72, Rest: 0.28, Trials: 6, MostIn: 2})),
+				cellOf("bun", p99At(10), within(9, 11), causesOf(summary.Causes{Rest: 1, Trials: 6, MostIn: 3})),
 			},
 		},
 		"others used the CPU, and most of it was the generator": {
-			cells: []analysis.CellSummary{cellOf("go", p99At(52), within(48, 54), causesOf(analysis.Causes{Neighbours: 0.6, NeighboursGenerator: 0.4, Rest: 0.4, Trials: 6, MostIn: 4}))},
+			cells: []summary.Cell{cellOf("go", p99At(52), within(48, 54), causesOf(summary.Causes{Neighbours: 0.6, NeighboursGenerator: 0.4, Rest: 0.4, Trials: 6, MostIn: 4}))},
 		},
 		"the slow tail of one is the generator's": {
-			cells: []analysis.CellSummary{
-				cellOf("go", p99At(52), within(48, 54), causesOf(analysis.Causes{Generator: 0.5, GeneratorQueue: 0.1, Rest: 0.4})),
-				cellOf("bun", p99At(10), within(9, 11), causesOf(analysis.Causes{Rest: 1})),
+			cells: []summary.Cell{
+				cellOf("go", p99At(52), within(48, 54), causesOf(summary.Causes{Generator: 0.5, GeneratorQueue: 0.1, Rest: 0.4})),
+				cellOf("bun", p99At(10), within(9, 11), causesOf(summary.Causes{Rest: 1})),
 			},
 		},
 		"the slow tail of all is the generator's": {
-			cells: []analysis.CellSummary{
-				cellOf("go", p99At(52), within(48, 54), causesOf(analysis.Causes{Generator: 0.5, GeneratorQueue: 0.1, Rest: 0.4})),
-				cellOf("bun", p99At(10), within(9, 11), causesOf(analysis.Causes{Generator: 1})),
+			cells: []summary.Cell{
+				cellOf("go", p99At(52), within(48, 54), causesOf(summary.Causes{Generator: 0.5, GeneratorQueue: 0.1, Rest: 0.4})),
+				cellOf("bun", p99At(10), within(9, 11), causesOf(summary.Causes{Generator: 1})),
 			},
 		},
 		"a neighbour disturbed one cell": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				cellOf("go", p99At(2), within(1.9, 2.1), beside([]float64{9, 8, 7}, []float64{2, 3, 2.5, 2.2, 1.5}, 1)),
 				cellOf("bun", p99At(10), within(9, 11)),
 			},
 		},
 		"a neighbour disturbed the only cell": {
-			cells: []analysis.CellSummary{cellOf("go", p99At(2), beside([]float64{9}, nil, 1))},
+			cells: []summary.Cell{cellOf("go", p99At(2), beside([]float64{9}, nil, 1))},
 		},
 		"interrupted": {
-			cells:       []analysis.CellSummary{procs("1", p99At(150), within(145, 155)), procs("2", p99At(560), within(530, 600))},
+			cells:       []summary.Cell{procs("1", p99At(150), within(145, 155)), procs("2", p99At(560), within(530, 600))},
 			interrupted: true,
 		},
 		"interrupted before anything": {
-			cells:       []analysis.CellSummary{procs("1", silent), procs("2", silent)},
+			cells:       []summary.Cell{procs("1", silent), procs("2", silent)},
 			interrupted: true,
 		},
 		"many cells name the ends only": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(10), within(9, 11)), procs("2", p99At(20), within(19, 21)), procs("3", p99At(50), within(49, 51)),
 				procs("4", p99At(30), within(29, 31)), procs("5", p99At(40), within(39, 41)),
 			},
 		},
 		"many cells that overlap": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(10), within(5, 15)), procs("2", p99At(11), within(5, 15)), procs("3", p99At(12), within(5, 15)),
 				procs("4", p99At(13), within(5, 15)), procs("5", p99At(14), within(5, 15)),
 			},
 		},
 		"stages: one still answers at the highest common level": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				cellOf("go", held(1000, 2, 100), held(2000, 9, 60), held(3000, 9, 20)),
 				cellOf("bun", held(1000, 3, 100), held(2000, 12, 100)),
 			},
 		},
 		"stages: both answer": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				cellOf("go", held(1000, 2, 100), held(2000, 9, 100)),
 				cellOf("bun", held(1000, 3, 100), held(2000, 12, 100)),
 			},
 		},
 		"stages: nobody answers anywhere": {
-			cells: []analysis.CellSummary{cellOf("go", held(1000, 2, 40)), cellOf("bun", held(1000, 3, 50))},
+			cells: []summary.Cell{cellOf("go", held(1000, 2, 40)), cellOf("bun", held(1000, 3, 50))},
 		},
 		"stages: no level in common": {
-			cells: []analysis.CellSummary{cellOf("go", held(1000, 2, 100)), cellOf("bun", held(1500, 3, 100))},
+			cells: []summary.Cell{cellOf("go", held(1000, 2, 100)), cellOf("bun", held(1500, 3, 100))},
 		},
 		"stages: a single cell says what it held": {
-			cells: []analysis.CellSummary{cellOf("go", held(1000, 2, 100), held(3000, 9, 20), held(2000, 4, 99.95))},
+			cells: []summary.Cell{cellOf("go", held(1000, 2, 100), held(3000, 9, 20), held(2000, 4, 99.95))},
 		},
 		"stages that hold nothing": {
-			cells: []analysis.CellSummary{
-				cellOf("go", rate(500, 490, 510), func(c *analysis.CellSummary) { c.Load.Stages = true }),
-				cellOf("bun", rate(700, 690, 710), func(c *analysis.CellSummary) { c.Load.Stages = true }),
+			cells: []summary.Cell{
+				cellOf("go", rate(500, 490, 510), func(c *summary.Cell) { c.Load.Stages = true }),
+				cellOf("bun", rate(700, 690, 710), func(c *summary.Cell) { c.Load.Stages = true }),
 			},
 		},
 		"an unset setting is named": {
-			cells: []analysis.CellSummary{
+			cells: []summary.Cell{
 				procs("1", p99At(150), within(145, 155)),
-				cellOf("go", p99At(560), within(530, 600), func(c *analysis.CellSummary) { c.Vary["procs"] = nil }),
+				cellOf("go", p99At(560), within(530, 600), func(c *summary.Cell) { c.Vary["procs"] = nil }),
 			},
 		},
 	} {
-		s := &analysis.Summary{Cells: c.cells}
+		s := &summary.Summary{Cells: c.cells}
 		s.Experiment.Interrupted, s.Experiment.TrialsDone, s.Experiment.TrialsPlanned = c.interrupted, 7, 18
 		got[name] = HeadlineOf(s).String()
 	}
@@ -431,7 +432,7 @@ func TestHeadline(t *testing.T) {
 }
 
 func TestHeadlineIsOneLineWithoutEscapes(t *testing.T) {
-	got := HeadlineOf(&analysis.Summary{Cells: []analysis.CellSummary{cellOf("a\x1b[31m\nb"), cellOf("c\u202ed")}}).String()
+	got := HeadlineOf(&summary.Summary{Cells: []summary.Cell{cellOf("a\x1b[31m\nb"), cellOf("c\u202ed")}}).String()
 	if strings.ContainsAny(got, "\n\x1b\u202e") {
 		t.Errorf("foreign text reached the headline as it is: %q", got)
 	}
@@ -441,11 +442,11 @@ func TestHeadlineIsOneLineWithoutEscapes(t *testing.T) {
 func TestTheHeadlineIsAboutWhatIsTested(t *testing.T) {
 	a := cellOf("A", p99At(3000), trials(98, 99, 100, 100, 101, 3000))
 	b := cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 4000))
-	kept := func(c *analysis.CellSummary) { c.Kept = true }
+	kept := func(c *summary.Cell) { c.Kept = true }
 	noisy, quiet := []float64{1, 2, 3, 4}, []float64{1, 2}
-	requests := func(n int64) change { return func(c *analysis.CellSummary) { c.Requests = n } }
+	requests := func(n int64) change { return func(c *summary.Cell) { c.Requests = n } }
 	for name, c := range map[string]struct {
-		cells []analysis.CellSummary
+		cells []summary.Cell
 		want  string
 	}{
 		"the p99 of all requests together would put another cell first": {numbered(a, b), "A has the lowest p99: 100 ms against 200 ms (B)."},
@@ -468,7 +469,7 @@ func TestTheHeadlineIsAboutWhatIsTested(t *testing.T) {
 			"p99 is 100 ms (A) and 200 ms (B); not ranked: other processes disturbed most of their trials. 8 of 12 trials were disturbed by other processes; effect on p99: +1.00 ms (95% interval −1.00 to +3.00)."},
 		"two cells that are not ranked, for different reasons": {numbered(a, b, cellOf("C", p99At(90), trials(90, 91, 92, 93, 94, 95), beside(noisy, quiet, 4)), cellOf("D", p99At(1), trials(1))),
 			"A has the lowest p99: 100 ms against 200 ms (B); 1.00 ms (D) not ranked: 1 trial per cell, and a ranking needs at least 4; 92.5 ms (C) not ranked: other processes disturbed most of its trials. 4 of 6 trials were disturbed by other processes; effect on p99 unknown."},
-		"behind by failed requests alone": {numbered(cellOf("A", p99At(12.5), trials(12.5, 12.5, 12.5, 12.5, 12.5, 12.5), available(98.8), func(c *analysis.CellSummary) {
+		"behind by failed requests alone": {numbered(cellOf("A", p99At(12.5), trials(12.5, 12.5, 12.5, 12.5, 12.5, 12.5), available(98.8), func(c *summary.Cell) {
 			c.Availability, c.PerTrial[0].Availability = ptr(99.0), ptr(100.0)
 		}), cellOf("B", p99At(13.6), trials(13.6, 13.6, 13.6, 13.6, 13.6, 13.6))),
 			"B has the lowest p99: 13.6 ms against ≥12.5 ms (A); A is behind only because 1% of its requests failed, which count as infinitely late."},
@@ -478,7 +479,7 @@ func TestTheHeadlineIsAboutWhatIsTested(t *testing.T) {
 			"p99 is 100 ms (A) and 200 ms (B); not ranked: a p99 needs 1,000 requests of each cell."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := HeadlineOf(&analysis.Summary{Cells: c.cells}).String(); got != c.want {
+			if got := HeadlineOf(&summary.Summary{Cells: c.cells}).String(); got != c.want {
 				t.Errorf("\n got %s\nwant %s", got, c.want)
 			}
 		})

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
 // Axes are the names that the experiment varies, in the order in which the
 // labels have them, which is the experiment file's.
-func Axes(s *analysis.Summary) []string {
+func Axes(s *summary.Summary) []string {
 	var names []string
 	for i := range s.Cells {
 		c := &s.Cells[i]
@@ -30,7 +30,7 @@ func Axes(s *analysis.Summary) []string {
 
 // Setting is what a cell has for a varied name: "2", "unset", or "" where its
 // service does not use the name.
-func Setting(c *analysis.CellSummary, name string) string {
+func Setting(c *summary.Cell, name string) string {
 	value, ok := c.Vary[name]
 	switch {
 	case !ok:
@@ -44,11 +44,11 @@ func Setting(c *analysis.CellSummary, name string) string {
 // CellNames gives each cell the shortest name that distinguishes it from the others:
 // the service where services differ, and the settings that differ. A cell that
 // stands alone has its whole label. Settings of one server have their labels.
-func CellNames(s *analysis.Summary) []string {
+func CellNames(s *summary.Summary) []string {
 	if s.Experiment.Server != nil {
 		return settingNames(s)
 	}
-	differs := func(of func(*analysis.CellSummary) string) bool {
+	differs := func(of func(*summary.Cell) string) bool {
 		for i := range s.Cells {
 			if of(&s.Cells[i]) != of(&s.Cells[0]) {
 				return true
@@ -56,10 +56,10 @@ func CellNames(s *analysis.Summary) []string {
 		}
 		return false
 	}
-	services := differs(func(c *analysis.CellSummary) string { return c.Service })
+	services := differs(func(c *summary.Cell) string { return c.Service })
 	var varied []string
 	for _, name := range Axes(s) {
-		if differs(func(c *analysis.CellSummary) string { return Setting(c, name) }) {
+		if differs(func(c *summary.Cell) string { return Setting(c, name) }) {
 			varied = append(varied, name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -96,15 +97,15 @@ func (r ranking) untested(lead string) string {
 }
 
 func (r ranking) gapText(some []analysis.Contender) string {
-	gap, fewest := analysis.Gap(""), max(1, some[0].Trials)
+	gap, fewest := summary.Gap(""), max(1, some[0].Trials)
 	for _, c := range some {
 		fewest = min(fewest, max(1, c.Trials))
-		if own := r.tests.Gap(c.Cell); gap == "" || own != analysis.FewTrials {
+		if own := r.tests.Gap(c.Cell); gap == "" || own != summary.FewTrials {
 			gap = own
 		}
 	}
 	first := r.tests.Between(some[0].Cell, some[0].Cell)
-	if gap == analysis.DisturbedTrials || gap == analysis.GeneratorsDelay {
+	if gap == summary.DisturbedTrials || gap == summary.GeneratorsDelay {
 		of := slices.DeleteFunc(slices.Clone(some), func(c analysis.Contender) bool { return r.tests.Gap(c.Cell) != gap })
 		whose := ""
 		if len(of) < len(some) {
@@ -117,7 +118,7 @@ func (r ranking) gapText(some []analysis.Contender) string {
 	return gapText(gap, fewest, len(r.ranked), first.Quantile())
 }
 
-func cellsOf(all []analysis.Contender) (cells []*analysis.CellSummary) {
+func cellsOf(all []analysis.Contender) (cells []*summary.Cell) {
 	for _, c := range all {
 		cells = append(cells, c.Cell)
 	}
@@ -126,11 +127,11 @@ func cellsOf(all []analysis.Contender) (cells []*analysis.CellSummary) {
 
 // gapText is why cells were not tested against one another. fewest is the number of
 // trials of the cell that has the fewest; quantile is the latency, if it is one.
-func gapText(gap analysis.Gap, fewest, cells int, quantile string) string {
+func gapText(gap summary.Gap, fewest, cells int, quantile string) string {
 	switch gap {
-	case analysis.OneStart:
+	case summary.OneStart:
 		return "the services were not restarted between trials, so each shows one start only"
-	case analysis.FewRequests:
+	case summary.FewRequests:
 		return fmt.Sprintf("a %s needs %s requests of each cell", QuantileName(quantile), display.Grouped(analysis.RequestsFor(quantile)))
 	}
 	return fmt.Sprintf("%d %s per cell, and a ranking needs at least %d", fewest, plural("trial", fewest), analysis.Needs(cells))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -21,8 +22,8 @@ type searched struct {
 }
 
 func (a *answer) searched() []string {
-	found, none := a.s.BreakingContenders(a.names)
-	return a.closing(searched{a, found, a.s.Rank(analysis.BreakingPointMetric), none}.sentences())
+	found, none := analysis.BreakingContenders(a.s, a.names)
+	return a.closing(searched{a, found, analysis.Rank(a.s, analysis.BreakingPointMetric), none}.sentences())
 }
 
 func (a searched) sentences() []string {
@@ -307,7 +308,7 @@ func lowerBoundsAmong(all []analysis.Contender) string {
 func (a searched) fewSearched(all []analysis.Contender) string {
 	fewest, most, gap := math.MaxInt, 0, false
 	for _, c := range all {
-		if a.tests.Gap(c.Cell) == analysis.OneStart {
+		if a.tests.Gap(c.Cell) == summary.OneStart {
 			return "measured on one start of each service"
 		}
 		gap = gap || a.tests.Gap(c.Cell) != ""
@@ -337,7 +338,7 @@ func (a searched) rankingNeeds(all []analysis.Contender) string {
 		several = "ramps"
 	}
 	return fmt.Sprintf("Results differ from start to start; a ranking needs at least %d %s per cell (measure.repeats, %d advised).",
-		analysis.Needs(len(a.found)), several, analysis.EnoughTrials)
+		analysis.Needs(len(a.found)), several, summary.EnoughTrials)
 }
 
 // unordered names neighbours in the order of breaking points that cannot be

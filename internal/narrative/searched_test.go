@@ -3,67 +3,67 @@ package narrative
 import (
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // eachAt sets the loads at which the cell's searches broke.
 func eachAt(loads ...float64) change {
-	return func(c *analysis.CellSummary) {
+	return func(c *summary.Cell) {
 		c.PerTrial = nil
 		for i := range loads {
-			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{Breaking: &loads[i]})
+			c.PerTrial = append(c.PerTrial, summary.TrialFigures{Breaking: &loads[i]})
 		}
 	}
 }
 
 // boundsAt adds searches that gave a lower bound only.
 func boundsAt(loads ...float64) change {
-	return func(c *analysis.CellSummary) {
+	return func(c *summary.Cell) {
 		for i := range loads {
-			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{BreakingFrom: &loads[i]})
+			c.PerTrial = append(c.PerTrial, summary.TrialFigures{BreakingFrom: &loads[i]})
 		}
 	}
 }
 
 // holds gives a cell a lower bound.
 func holds(rps float64, by, reason string) change {
-	return func(c *analysis.CellSummary) {
+	return func(c *summary.Cell) {
 		low := rps * 0.98
-		c.Load = analysis.LoadSummary{Kind: "open"}
-		c.Breaking = &analysis.BreakingPoint{RateRPS: &rps, Low: &low, AtLeast: true, LimitedBy: by, Reason: reason, Searches: 6}
+		c.Load = summary.Load{Kind: "open"}
+		c.Breaking = &summary.BreakingPoint{RateRPS: &rps, Low: &low, AtLeast: true, LimitedBy: by, Reason: reason, Searches: 6}
 		for range 6 {
-			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{BreakingFrom: &rps})
+			c.PerTrial = append(c.PerTrial, summary.TrialFigures{BreakingFrom: &rps})
 		}
 	}
 }
 
 // noPoint gives a cell a search without an answer.
 func noPoint(reason string) change {
-	return func(c *analysis.CellSummary) {
+	return func(c *summary.Cell) {
 		silent(c)
-		c.Breaking = &analysis.BreakingPoint{Reason: reason}
+		c.Breaking = &summary.BreakingPoint{Reason: reason}
 	}
 }
 
 // testedAt adds the loads that a search tested.
 func testedAt(held, missed float64, untested bool) change {
-	return func(c *analysis.CellSummary) {
+	return func(c *summary.Cell) {
 		b := c.Breaking
 		b.Untested = untested
 		if held > 0 {
-			b.Held = &analysis.Step{Target: held, CPUOfLimit: ptr(0.67), LatencyMS: &analysis.Quantiles{P99: 5.6}}
+			b.Held = &summary.Step{Target: held, CPUOfLimit: ptr(0.67), LatencyMS: &summary.Quantiles{P99: 5.6}}
 		}
 		if missed > 0 {
-			b.Missed = &analysis.Step{Target: missed}
+			b.Missed = &summary.Step{Target: missed}
 		}
 	}
 }
 
 // recoversAt adds a recovery from an overload, of one search; at 0: none.
 func recoversAt(at, notAt float64, lost string) change {
-	return func(c *analysis.CellSummary) {
-		c.Breaking.Recovery = &analysis.Recovery{Overload: ptr(420.0), Lost: lost, Searches: [2]int{0, 1}}
+	return func(c *summary.Cell) {
+		c.Breaking.Recovery = &summary.Recovery{Overload: ptr(420.0), Lost: lost, Searches: [2]int{0, 1}}
 		if at > 0 {
 			c.Breaking.RecoversAt = &at
 		}
@@ -78,27 +78,27 @@ func recoversAt(at, notAt float64, lost string) change {
 
 // endedBy sets why a search ended.
 func endedBy(ended search.Ended) change {
-	return func(c *analysis.CellSummary) { c.Breaking.Ended = string(ended) }
+	return func(c *summary.Cell) { c.Breaking.Ended = string(ended) }
 }
 
 func kneeAt(rps float64, ofLimit *float64) change {
-	return func(c *analysis.CellSummary) {
-		c.Knee = &analysis.Knee{Load: rps, Low: rps * 0.9, High: rps * 1.1, OfLimit: ofLimit, Quantile: "p99", FloorMS: 9}
+	return func(c *summary.Cell) {
+		c.Knee = &summary.Knee{Load: rps, Low: rps * 0.9, High: rps * 1.1, OfLimit: ofLimit, Quantile: "p99", FloorMS: 9}
 	}
 }
 
 func tailOf(throttling, rest float64) change {
-	return func(c *analysis.CellSummary) {
-		c.Causes = &analysis.Causes{Quantile: "p99", FromMS: 200, Requests: 300, MeanMS: 240, Throttling: throttling, Rest: rest}
+	return func(c *summary.Cell) {
+		c.Causes = &summary.Causes{Quantile: "p99", FromMS: 200, Requests: 300, MeanMS: 240, Throttling: throttling, Rest: rest}
 	}
 }
 
 // TestTryStatesNoShareOfFewRequests: "75% of its slow tail is throttling" of one request.
 func TestTryStatesNoShareOfFewRequests(t *testing.T) {
 	for requests, stated := range map[int]bool{1: false, 19: false, 20: true} {
-		c := cellOf("a", breaksBetween(338, 352, 366, analysis.ByCPULimit), tailOf(0.75, 0.25))
+		c := cellOf("a", breaksBetween(338, 352, 366, summary.ByCPULimit), tailOf(0.75, 0.25))
 		c.Causes.Requests = requests
-		one := tried{found: &analysis.Summary{Cells: []analysis.CellSummary{c}}, variants: []Variant{{Service: c.Service}}}
+		one := tried{found: &summary.Summary{Cells: []summary.Cell{c}}, variants: []Variant{{Service: c.Service}}}
 		if text := one.tail(); (text != "") != stated {
 			t.Errorf("%d requests: %q", requests, text)
 		}
@@ -107,18 +107,18 @@ func TestTryStatesNoShareOfFewRequests(t *testing.T) {
 
 // disturbedBy lets others have disturbed a search.
 func disturbedBy(who ...string) change {
-	return func(c *analysis.CellSummary) {
+	return func(c *summary.Cell) {
 		c.Flags, c.Breaking.DisturbedBy = append(c.Flags, "search_disturbed"), who
 		c.Load.Find = !c.Load.Stages
-		c.Disturbance = &analysis.Disturbance{By: who, Trials: 20, Disturbed: 3}
+		c.Disturbance = &summary.Disturbance{By: who, Trials: 20, Disturbed: 3}
 	}
 }
 
-func warned(word analysis.Flag) change {
-	return func(c *analysis.CellSummary) { c.Flags = append(c.Flags, word) }
+func warned(word summary.Flag) change {
+	return func(c *summary.Cell) { c.Flags = append(c.Flags, word) }
 }
 
-func numbered(cells ...analysis.CellSummary) []analysis.CellSummary {
+func numbered(cells ...summary.Cell) []summary.Cell {
 	for i := range cells {
 		cells[i].Cell = i
 	}
@@ -126,27 +126,27 @@ func numbered(cells ...analysis.CellSummary) []analysis.CellSummary {
 }
 
 func TestHeadlineOfBreakingPoints(t *testing.T) {
-	limit := analysis.ByCPULimit
+	limit := summary.ByCPULimit
 	got := map[string]string{}
 	for name, c := range map[string]struct {
-		cells []analysis.CellSummary
+		cells []summary.Cell
 	}{
 		"one cell": {
 			cells: numbered(procs("1", breaksBetween(338, 352, 366, limit))),
 		},
 		"one cell with its knee and its tail": {
-			cells: numbered(procs("6", breaksBetween(259, 271, 284, analysis.ByThrottling), kneeAt(144, ptr(0.41)), tailOf(0.92, 0.08))),
+			cells: numbered(procs("6", breaksBetween(259, 271, 284, summary.ByThrottling), kneeAt(144, ptr(0.41)), tailOf(0.92, 0.08))),
 		},
 		"a knee without a limit, and a tail that is the service's own": {
-			cells: numbered(cellOf("go", breaksBetween(259, 271, 284, analysis.ByService), kneeAt(144, nil), tailOf(0.02, 0.98))),
+			cells: numbered(cellOf("go", breaksBetween(259, 271, 284, summary.ByService), kneeAt(144, nil), tailOf(0.02, 0.98))),
 		},
 		"users": {
-			cells: numbered(cellOf("go", func(c *analysis.CellSummary) {
-				c.Breaking = &analysis.BreakingPoint{Users: ptr(20.0), Low: ptr(18.0), High: ptr(23.0), LimitedBy: analysis.ByMemory}
+			cells: numbered(cellOf("go", func(c *summary.Cell) {
+				c.Breaking = &summary.BreakingPoint{Users: ptr(20.0), Low: ptr(18.0), High: ptr(23.0), LimitedBy: summary.ByMemory}
 			})),
 		},
 		"a lower bound by the generator": {
-			cells: numbered(cellOf("nginx", holds(40000, analysis.ByGenerator, "the agent sent late"))),
+			cells: numbered(cellOf("nginx", holds(40000, summary.ByGenerator, "the agent sent late"))),
 		},
 		"a lower bound by what may be asked for": {
 			cells: numbered(cellOf("nginx", holds(40000, "", "the highest load that may be asked for."))),
@@ -201,9 +201,9 @@ func TestHeadlineOfBreakingPoints(t *testing.T) {
 		},
 		"the order of several": {
 			cells: numbered(
-				procs("6", breaksBetween(259, 271, 284, analysis.ByThrottling)),
+				procs("6", breaksBetween(259, 271, 284, summary.ByThrottling)),
 				procs("1", breaksBetween(338, 352, 366, limit)),
-				procs("9", breaksBetween(99, 101, 103, analysis.ByThrottling)),
+				procs("9", breaksBetween(99, 101, 103, summary.ByThrottling)),
 			),
 		},
 		"those behind the first are not ranked where they overlap": {
@@ -227,10 +227,10 @@ func TestHeadlineOfBreakingPoints(t *testing.T) {
 			cells: numbered(procs("1", breaksBetween(300, 300, 350, limit), searches(1), staged), procs("6", breaksBetween(200, 200, 250, limit), searches(1), staged)),
 		},
 		"a lower bound of one search is far above, and not ranked": {
-			cells: numbered(cellOf("go", breaksBetween(30000, 31200, 32000, limit), searches(1)), cellOf("nginx", holds(40000, analysis.ByHost, ""), searches(1))),
+			cells: numbered(cellOf("go", breaksBetween(30000, 31200, 32000, limit), searches(1)), cellOf("nginx", holds(40000, summary.ByHost, ""), searches(1))),
 		},
 		"two break and one holds": {
-			cells: numbered(procs("1", breaksBetween(338, 352, 366, limit), searches(1)), procs("6", breaksBetween(259, 271, 284, limit), searches(1)), cellOf("nginx", holds(40000, analysis.ByHost, ""), searches(1))),
+			cells: numbered(procs("1", breaksBetween(338, 352, 366, limit), searches(1)), procs("6", breaksBetween(259, 271, 284, limit), searches(1)), cellOf("nginx", holds(40000, summary.ByHost, ""), searches(1))),
 		},
 		"four searches each are tested, whatever their ends": {
 			cells: numbered(procs("1", breaksBetween(270, 352, 366, limit), searches(4), eachAt(351, 352, 353, 354)), procs("6", breaksBetween(259, 271, 284, limit), searches(4), eachAt(270, 271, 272, 273))),
@@ -248,32 +248,32 @@ func TestHeadlineOfBreakingPoints(t *testing.T) {
 			cells: numbered(procs("1", breaksBetween(300, 352, 400, limit)), procs("2", breaksBetween(345, 349, 352, limit)), procs("6", breaksBetween(305, 310, 315, limit))),
 		},
 		"the first is a lower bound": {
-			cells: numbered(cellOf("go", breaksBetween(30000, 31200, 32000, limit)), cellOf("nginx", holds(40000, analysis.ByHost, ""))),
+			cells: numbered(cellOf("go", breaksBetween(30000, 31200, 32000, limit)), cellOf("nginx", holds(40000, summary.ByHost, ""))),
 		},
 		"a lower bound behind the first is not ranked": {
-			cells: numbered(cellOf("go", breaksBetween(48000, 50000, 52000, limit)), cellOf("nginx", holds(40000, analysis.ByGenerator, ""))),
+			cells: numbered(cellOf("go", breaksBetween(48000, 50000, 52000, limit)), cellOf("nginx", holds(40000, summary.ByGenerator, ""))),
 		},
 		"one without an answer": {
 			cells: numbered(procs("1", breaksBetween(338, 352, 366, limit)), procs("2", noPoint("it died at start"))),
 		},
 		"a wide interval is explained, and a neighbour named": {
-			cells: numbered(cellOf("go", breaksBetween(200, 271, 384, limit), disturbedBy(analysis.Neighbours), func(c *analysis.CellSummary) { c.Breaking.Reason = "3 windows were disturbed" })),
+			cells: numbered(cellOf("go", breaksBetween(200, 271, 384, limit), disturbedBy(summary.Neighbours), func(c *summary.Cell) { c.Breaking.Reason = "3 windows were disturbed" })),
 		},
 		"the hypervisor is no neighbour": {
-			cells: numbered(cellOf("go", breaksBetween(200, 271, 384, limit), disturbedBy(analysis.Hypervisor))),
+			cells: numbered(cellOf("go", breaksBetween(200, 271, 384, limit), disturbedBy(summary.Hypervisor))),
 		},
 		"each disturbed another cell": {
-			cells: numbered(procs("1", breaksBetween(338, 352, 366, limit), disturbedBy(analysis.Hypervisor)), procs("6", breaksBetween(259, 271, 284, limit), disturbedBy(analysis.Neighbours))),
+			cells: numbered(procs("1", breaksBetween(338, 352, 366, limit), disturbedBy(summary.Hypervisor)), procs("6", breaksBetween(259, 271, 284, limit), disturbedBy(summary.Neighbours))),
 		},
 		"both disturbed one": {
-			cells: numbered(cellOf("go", breaksBetween(200, 271, 384, limit), disturbedBy(analysis.Neighbours, analysis.Hypervisor))),
+			cells: numbered(cellOf("go", breaksBetween(200, 271, 384, limit), disturbedBy(summary.Neighbours, summary.Hypervisor))),
 		},
 		"throttling in one cell and not in another": {
 			cells: numbered(procs("1", breaksBetween(338, 352, 366, limit), tailOf(0.04, 0.96)), procs("6", breaksBetween(259, 271, 284, limit), tailOf(0.92, 0.08))),
 		},
 		"users and requests/s": {
-			cells: numbered(cellOf("go", breaksBetween(338, 352, 366, limit)), cellOf("bun", func(c *analysis.CellSummary) {
-				c.Breaking = &analysis.BreakingPoint{Users: ptr(120.0)}
+			cells: numbered(cellOf("go", breaksBetween(338, 352, 366, limit)), cellOf("bun", func(c *summary.Cell) {
+				c.Breaking = &summary.BreakingPoint{Users: ptr(120.0)}
 			})),
 		},
 		"many cells name the ends only": {
@@ -283,7 +283,7 @@ func TestHeadlineOfBreakingPoints(t *testing.T) {
 			),
 		},
 	} {
-		got[name] = HeadlineOf(&analysis.Summary{Cells: c.cells}).String()
+		got[name] = HeadlineOf(&summary.Summary{Cells: c.cells}).String()
 	}
 	sentences(t, "breakingpoints.txt", got)
 }

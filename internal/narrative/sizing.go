@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
 // settingNames name the cells of one server by their settings, and by their CPU limits if
 // there are several.
-func settingNames(s *analysis.Summary) []string {
+func settingNames(s *summary.Summary) []string {
 	variants := Variants(s)
 	several := len((&tried{variants: variants, found: s}).byLimit()) > 1
 	names := make([]string, len(s.Cells))
@@ -178,7 +179,7 @@ func (t *tried) latencyByLimit(groups []tried) string {
 		if c == nil || c.LatencyMS == nil {
 			continue
 		}
-		if f, ok := c.Figure(t.level.Quantile()); ok {
+		if f, ok := analysis.FigureOf(c, t.level.Quantile()); ok {
 			parts = append(parts, latency(f.Value, f.AtLeast)+" under "+g.under)
 		}
 	}
@@ -187,7 +188,7 @@ func (t *tried) latencyByLimit(groups []tried) string {
 		if !v.Unlimited || c == nil || c.LatencyMS == nil {
 			continue
 		}
-		if f, ok := c.Figure(t.level.Quantile()); ok {
+		if f, ok := analysis.FigureOf(c, t.level.Quantile()); ok {
 			parts = append(parts, latency(f.Value, f.AtLeast)+" without a limit")
 		}
 	}

@@ -5,18 +5,19 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
 // spoiledText is why figures of cells are not those of the services alone: "other
 // processes disturbed most of its trials". whose names the cells: "B", or "" if the
 // sentence is about them.
-func spoiledText(gap analysis.Gap, whose string, cells ...*analysis.CellSummary) string {
+func spoiledText(gap summary.Gap, whose string, cells ...*summary.Cell) string {
 	own := "its"
 	if len(cells) > 1 {
 		own = "their"
 	}
-	if gap == analysis.GeneratorsDelay {
+	if gap == summary.GeneratorsDelay {
 		if whose != "" {
 			own, whose = "the", " of "+whose
 		}
@@ -37,10 +38,10 @@ func spoiledText(gap analysis.Gap, whose string, cells ...*analysis.CellSummary)
 // infinite: "in 1 of 6 trials so many requests failed that p99 is infinite (availability
 // 0% there)". A median over the trials does not show them. "": in none, or the metric is no
 // latency.
-func FailedTrials(c *analysis.CellSummary, metric string) string {
+func FailedTrials(c *summary.Cell, metric string) string {
 	var of []float64
 	for i := range c.PerTrial {
-		if t := &c.PerTrial[i]; t.Infinite(metric) {
+		if t := &c.PerTrial[i]; analysis.Infinite(t, metric) {
 			of = append(of, *t.Availability)
 		}
 	}

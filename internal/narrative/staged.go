@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -20,7 +21,7 @@ func (a *answer) staged() bool {
 }
 
 // level writes a target with its unit: "200 users", "2,000 requests/s".
-func level(l *analysis.LoadSummary, target float64) string {
+func level(l *summary.Load, target float64) string {
 	if l.Kind == "open" {
 		return display.Figure(target) + " requests/s"
 	}
@@ -30,7 +31,7 @@ func level(l *analysis.LoadSummary, target float64) string {
 // stagedComparison compares at the highest common level at which at least one
 // cell still answers. Levels have no intervals, and the answer states this.
 func (a *answer) stagedComparison() []string {
-	var cells []*analysis.CellSummary
+	var cells []*summary.Cell
 	for _, i := range a.good {
 		cells = append(cells, &a.s.Cells[i])
 	}
@@ -46,7 +47,7 @@ func (a *answer) stagedComparison() []string {
 	var short []string
 	for _, i := range a.good {
 		step := a.s.Cells[i].StepAt(target)
-		if !step.Answers() {
+		if !analysis.Answers(step) {
 			short = append(short, fmt.Sprintf("%s answered only %s", a.names[i], display.Percent(*step.Availability)))
 		} else if v := a.latencyOf(step.LatencyMS); v != nil {
 			all = append(all, analysis.Contender{Cell: &a.s.Cells[i], Name: a.names[i], Value: *v})
@@ -89,7 +90,7 @@ func (a *answer) atLevel(at string, all []analysis.Contender) string {
 // stagedSingle states what one cell held.
 func (a *answer) stagedSingle(i int) string {
 	c := &a.s.Cells[i]
-	held := c.HighestHeld()
+	held := analysis.HighestHeld(c)
 	if held == nil {
 		return fmt.Sprintf("%s did not answer %d%% of its requests at any level.", a.names[i], analysis.EnoughAnswers)
 	}

@@ -3,17 +3,17 @@ package narrative
 import (
 	"fmt"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
 // TestedText is what was tested of a breaking point: "held 1,149 requests/s at 67% of
 // its CPU limit (p99 5.60 ms), and missed the objective at 1,856"; "" if the record has no
 // windows.
-func TestedText(c *analysis.CellSummary) string {
+func TestedText(c *summary.Cell) string {
 	b := c.Breaking
 	var loads []float64
-	for _, s := range []*analysis.Step{b.Held, b.Missed} {
+	for _, s := range []*summary.Step{b.Held, b.Missed} {
 		if s != nil {
 			loads = append(loads, s.Target)
 		}
@@ -37,7 +37,7 @@ func TestedText(c *analysis.CellSummary) string {
 }
 
 // heldText is the load that was tested and met the objective, with its figures.
-func heldText(c *analysis.CellSummary, load string) string {
+func heldText(c *summary.Cell, load string) string {
 	h := c.Breaking.Held
 	text := load + " " + LoadUnit(c)
 	if h.CPUOfLimit != nil {
@@ -57,7 +57,7 @@ func heldText(c *analysis.CellSummary, load string) string {
 
 // testedSentence states what was tested, and whether the answer rests on a test; "" of
 // a lower bound that was tested, which is that load.
-func testedSentence(c *analysis.CellSummary) string {
+func testedSentence(c *summary.Cell) string {
 	text := TestedText(c)
 	b := c.Breaking
 	switch {
@@ -77,7 +77,7 @@ func testedSentence(c *analysis.CellSummary) string {
 
 // recoveryClause is the finding that a service does not recover from an overload near
 // the load that it held before; "" if there is no such finding.
-func recoveryClause(c *analysis.CellSummary) string {
+func recoveryClause(c *summary.Cell) string {
 	b, r := c.Breaking, c.Breaking.Recovery
 	switch {
 	case !r.Hysteresis():
@@ -93,7 +93,7 @@ func recoveryClause(c *analysis.CellSummary) string {
 
 // RecoveryText is all that is known of a sustained load and of the recovery from an
 // overload.
-func RecoveryText(c *analysis.CellSummary) string {
+func RecoveryText(c *summary.Cell) string {
 	b, r := c.Breaking, c.Breaking.Recovery
 	if r == nil {
 		return ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -13,7 +14,7 @@ import (
 // `millicore try`: where the server breaks, why, what each setting holds, which of them
 // lower p99, by how much, and how certain that is. The first of its texts is where it
 // breaks. Latencies are those of the second part, at one common load.
-func Tried(s *analysis.Summary) []string {
+func Tried(s *summary.Summary) []string {
 	t := tried{name: display.Plain(s.Experiment.Server.Name), variants: Variants(s), found: s, level: s.Common}
 	sentences := []string{t.where(), t.recovery(), t.tested(), t.why(), t.tail(), t.unlimited(), t.throughput(), t.undetermined(),
 		t.latency(), t.freeLatency(), t.slowStarts(), t.ineffective(), t.variants[0].Advice, t.replicated(), t.doubts()}
@@ -26,16 +27,16 @@ func Tried(s *analysis.Summary) []string {
 type tried struct {
 	name         string
 	variants     []Variant
-	found, level *analysis.Summary
+	found, level *summary.Summary
 	under        string // one of several limits, that all variants have; "": there is one limit only
 }
 
 // cellOfVariant finds the cell of a variant; nil: the summary has none.
-func cellOfVariant(s *analysis.Summary, v Variant) *analysis.CellSummary {
+func cellOfVariant(s *summary.Summary, v Variant) *summary.Cell {
 	if s == nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Service == v.Service })
+	i := slices.IndexFunc(s.Cells, func(c summary.Cell) bool { return c.Service == v.Service })
 	if i < 0 {
 		return nil
 	}
@@ -43,7 +44,7 @@ func cellOfVariant(s *analysis.Summary, v Variant) *analysis.CellSummary {
 }
 
 // breaking is the breaking point of a variant; nil: it was not searched.
-func (t *tried) breaking(v Variant) *analysis.BreakingPoint {
+func (t *tried) breaking(v Variant) *summary.BreakingPoint {
 	if c := cellOfVariant(t.found, v); c != nil {
 		return c.Breaking
 	}
@@ -104,7 +105,7 @@ func (t *tried) where() string {
 func (t *tried) breaks(v Variant) string {
 	b := t.breaking(v)
 	text := breaksAt(b) + " " + t.load(v)
-	if b.LimitedBy == analysis.ByHost && !b.AtLeast && v.Label != t.variants[0].Label {
+	if b.LimitedBy == summary.ByHost && !b.AtLeast && v.Label != t.variants[0].Label {
 		text += ", limited by " + LimitPhrase(b.LimitedBy)
 	}
 	return text
@@ -147,7 +148,7 @@ func (t *tried) why() string {
 // tail is how much of the slow tail is throttling, at the load of that tail.
 func (t *tried) tail() string {
 	c := cellOfVariant(t.found, t.variants[0])
-	if c == nil || c.Causes == nil || !c.Causes.Divided() || c.GeneratorsTail() {
+	if c == nil || c.Causes == nil || !c.Causes.Divided() || analysis.GeneratorsTail(c) {
 		return ""
 	}
 	if withheld(c) {
@@ -239,13 +240,13 @@ func (t *tried) ranks() string {
 
 // ranked compares what settings hold with what the server holds as it is.
 func (t *tried) ranked(others []Variant) string {
-	ranking, base := t.found.Rank(analysis.BreakingPointMetric), cellOfVariant(t.found, t.variants[0])
+	ranking, base := analysis.Rank(t.found, analysis.BreakingPointMetric), cellOfVariant(t.found, t.variants[0])
 	var words []string
 	for _, v := range others {
 		e := ranking.Between(cellOfVariant(t.found, v), base)
 		chance := "p " + display.Chance(e.PFamily)
 		switch {
-		case e.Basis == analysis.Untested:
+		case e.Basis == summary.Untested:
 			words = append(words, v.Label+" was not tested against it as it is")
 		case e.Sign > 0:
 			words = append(words, fmt.Sprintf("%s holds more than it does as it is (%s)", v.Label, chance))
@@ -293,10 +294,10 @@ func (t *tried) replicated() string {
 	}
 	base, load := t.atLevel()
 	if c := cellOfVariant(t.level, v); base != nil && c != nil && c.LatencyMS != nil {
-		if base.GeneratorsTail() || c.GeneratorsTail() {
+		if analysis.GeneratorsTail(base) || analysis.GeneratorsTail(c) {
 			return text + fmt.Sprintf("; their %s at %s is not compared: it is mostly the generator's own delay.", t.quantile(), load)
 		}
-		one := t.level.Against(base, []*analysis.CellSummary{c})
+		one := analysis.Against(t.level, base, []*summary.Cell{c})
 		text += fmt.Sprintf("; its %s at %s is %s against %s as it is (%s)", t.quantile(), load, display.WithUnit(one.All[0].Figure.Value), display.WithUnit(one.Base.Figure.Value), TestWords(&one.All[0]))
 	}
 	return text + "."
@@ -305,7 +306,7 @@ func (t *tried) replicated() string {
 // doubts names what disturbed the figures that the answer rests on: all searches,
 // and the comparison at one load.
 func (t *tried) doubts() string {
-	var searching, comparing []*analysis.CellSummary
+	var searching, comparing []*summary.Cell
 	for _, v := range t.variants {
 		if c := cellOfVariant(t.found, v); c != nil {
 			searching = append(searching, c)

@@ -7,12 +7,13 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
 // atLevel is the cell of the server as it is at the common load, and that load; nil
 // if nothing is known of it.
-func (t *tried) atLevel() (base *analysis.CellSummary, load string) {
+func (t *tried) atLevel() (base *summary.Cell, load string) {
 	base = cellOfVariant(t.level, t.variants[0])
 	if base == nil || base.LatencyMS == nil || base.Load.Rate == nil && base.Load.Users == nil {
 		return nil, ""
@@ -34,7 +35,7 @@ func (t *tried) latency() string {
 		return t.notCompared()
 	}
 	cells, labels, absent := t.settingsAtLevel()
-	a := t.level.Against(base, cells)
+	a := analysis.Against(t.level, base, cells)
 	var sentences []string
 	if len(cells) > 0 {
 		sentences = append(sentences, fmt.Sprintf("%s %s.", t.at(load), rankedLatency(a, labels, t.quantile())))
@@ -54,8 +55,8 @@ func (t *tried) latency() string {
 
 // settingsAtLevel are the cells of the settings at the common load, with the labels of
 // these, and the labels of those that were not measured there.
-func (t *tried) settingsAtLevel() (cells []*analysis.CellSummary, labels map[*analysis.CellSummary]string, absent []string) {
-	labels = map[*analysis.CellSummary]string{}
+func (t *tried) settingsAtLevel() (cells []*summary.Cell, labels map[*summary.Cell]string, absent []string) {
+	labels = map[*summary.Cell]string{}
 	for _, v := range t.variants[1:] {
 		if !v.comparable() || v.NoEffect != "" {
 			continue
@@ -72,9 +73,9 @@ func (t *tried) settingsAtLevel() (cells []*analysis.CellSummary, labels map[*an
 
 // nothingLower reports whether every setting was tested against the server as it is, and
 // none has a significantly lower latency.
-func (t *tried) nothingLower(base *analysis.CellSummary) bool {
+func (t *tried) nothingLower(base *summary.Cell) bool {
 	cells, _, absent := t.settingsAtLevel()
-	a := t.level.Against(base, cells)
+	a := analysis.Against(t.level, base, cells)
 	return len(cells) > 0 && len(absent) == 0 && len(a.Untested) == 0 && len(a.Lower) == 0
 }
 
@@ -89,13 +90,13 @@ func (t *tried) freeLatency() string {
 	if c == nil || c.LatencyMS == nil {
 		return ""
 	}
-	if base.GeneratorsTail() || c.GeneratorsTail() {
+	if analysis.GeneratorsTail(base) || analysis.GeneratorsTail(c) {
 		return fmt.Sprintf("At %s %s without the limit is not compared: it is mostly the generator's own delay.", load, t.quantile())
 	}
-	of := t.level.Against(base, []*analysis.CellSummary{c})
+	of := analysis.Against(t.level, base, []*summary.Cell{c})
 	one := of.All[0]
 	is := "is"
-	if one.From.Basis != analysis.Untested && one.From.Sign == 0 {
+	if one.From.Basis != summary.Untested && one.From.Sign == 0 {
 		is = "does not differ significantly:"
 	}
 	return fmt.Sprintf("At %s %s without the limit %s %s against %s under it (%s).", load, t.quantile(), is,
@@ -117,7 +118,7 @@ func (t *tried) slowStarts() string {
 	var names []string
 	for _, v := range t.variants {
 		c := cellOfVariant(t.level, v)
-		if c == nil || c.Objective == nil || c.Objective.Met == nil || *c.Objective.Met || c.Near() != nil || c.GeneratorsTail() || !t.holds(v) || *t.breaking(v).Load() < *rate {
+		if c == nil || c.Objective == nil || c.Objective.Met == nil || *c.Objective.Met || analysis.NearObjective(c) != nil || analysis.GeneratorsTail(c) || !t.holds(v) || *t.breaking(v).Load() < *rate {
 			continue
 		}
 		name := v.Label
@@ -141,13 +142,13 @@ func (t *tried) at(load string) string {
 }
 
 // rankedLatency words the comparison of settings with the server as it is.
-func rankedLatency(a analysis.AgainstBase, labels map[*analysis.CellSummary]string, quantile string) string {
+func rankedLatency(a analysis.AgainstBase, labels map[*summary.Cell]string, quantile string) string {
 	base := latency(a.Base.Figure.Value, a.Base.Figure.AtLeast)
 	figures := func(one analysis.Placed) string {
 		return fmt.Sprintf("%s against %s as it is%s", latency(one.Figure.Value, one.Figure.AtLeast), base, medians(a.Base))
 	}
 	lowest := a.All[0]
-	if i := slices.IndexFunc(a.All, func(p analysis.Placed) bool { return p.From.Basis != analysis.Untested }); i >= 0 {
+	if i := slices.IndexFunc(a.All, func(p analysis.Placed) bool { return p.From.Basis != summary.Untested }); i >= 0 {
 		lowest = a.All[i]
 	}
 	switch {
@@ -183,11 +184,11 @@ func medians(p analysis.Placed) string {
 func TestWords(p *analysis.Placed) string {
 	path := p.From.Metric
 	switch gap := p.From.Gap; {
-	case gap != "" && gap == p.Cell.Spoiled(path):
+	case gap != "" && gap == analysis.Spoiled(p.Cell, path):
 		return spoiledText(gap, "", p.Cell)
-	case gap != "" && gap == p.Base.Spoiled(path):
+	case gap != "" && gap == analysis.Spoiled(p.Base, path):
 		return spoiledText(gap, "the server as it is", p.Base)
-	case p.From.Basis == analysis.Untested:
+	case p.From.Basis == summary.Untested:
 		return gapText(p.From.Gap, min(p.From.Trials[0], p.From.Trials[1]), p.From.Cells, p.From.Quantile())
 	}
 	chance := "p " + display.Chance(p.From.PFamily)

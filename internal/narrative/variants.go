@@ -3,7 +3,7 @@ package narrative
 import (
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 )
@@ -24,7 +24,7 @@ func (v *Variant) comparable() bool { return !v.Unlimited && v.Replicas < 2 }
 
 // Variants are the settings of the one server that a record is about, with the limits
 // that the record has.
-func Variants(s *analysis.Summary) []Variant {
+func Variants(s *summary.Summary) []Variant {
 	var all []Variant
 	limited := false
 	for _, one := range s.Experiment.Server.Settings {
@@ -44,7 +44,7 @@ func Variants(s *analysis.Summary) []Variant {
 
 // limitWords are limits as a user writes them: "a limit of 500m CPU and 256 MiB of memory";
 // "": none.
-func limitWords(l *analysis.LimitsSummary) string {
+func limitWords(l *summary.Limits) string {
 	var parts []string
 	if l.CPUMillis != nil {
 		parts = append(parts, "a limit of "+cpuText(*l.CPUMillis))

@@ -17,7 +17,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // Names of the files in a profile's folder.
@@ -29,8 +29,8 @@ const (
 
 // The content of a profile, as a summary has it.
 type (
-	Profile  = analysis.Profile
-	Function = analysis.ProfileFunction
+	Profile  = summary.Profile
+	Function = summary.ProfileFunction
 )
 
 // kept is the maximum number of functions in Top.

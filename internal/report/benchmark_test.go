@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/record"
@@ -82,7 +82,7 @@ func TestBenchUnit(t *testing.T) {
 
 func TestAnEndFarBelowTheMedianIsNotNothing(t *testing.T) {
 	low, high := 4e-10, 1.5
-	r := narrative.BenchRow{Of: &analysis.BenchmarkSummary{Unit: "sec/op", Values: []float64{4e-10, 1.2, 1.5}, Median: 1.2, Low: &low, High: &high}}
+	r := narrative.BenchRow{Of: &summary.Benchmark{Unit: "sec/op", Values: []float64{4e-10, 1.2, 1.5}, Median: 1.2, Low: &low, High: &high}}
 	if got := r.Spread(); got != "<0.001–1.50" {
 		t.Errorf("spread %q", got)
 	}
@@ -113,7 +113,7 @@ func TestARecordsBenchmarksAreReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	two := 2
-	want := []analysis.BenchmarkSummary{{Name: "Sort", Unit: "sec/op", Procs: &two, Values: []float64{2}, Median: 2}}
+	want := []summary.Benchmark{{Name: "Sort", Unit: "sec/op", Procs: &two, Values: []float64{2}, Median: 2}}
 	if diff := cmp.Diff(want, d.Summary.Cells[0].Benchmarks); diff != "" {
 		t.Error(diff)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 )
@@ -146,13 +146,13 @@ func (r *Report) notes() List {
 }
 
 // tailFact draws what a slow tail at a load is made of; it is empty if that is not known.
-func tailFact(c *analysis.Causes, load string) []Fact {
+func tailFact(c *summary.Causes, load string) []Fact {
 	if c == nil {
 		return nil
 	}
 	parts := narrative.Parts(c)
 	if !c.Divided() {
-		return []Fact{{Name: "slow tail", Text: narrative.TailBasis(c) + "; too few to divide: " + display.Grouped(analysis.FewestForShares) + " are needed"}}
+		return []Fact{{Name: "slow tail", Text: narrative.TailBasis(c) + "; too few to divide: " + display.Grouped(summary.FewestForShares) + " are needed"}}
 	}
 	if len(parts) == 0 {
 		return nil
@@ -183,7 +183,7 @@ func textBar(all []narrative.Part) string {
 }
 
 // tailFacts divide the slow tail.
-func tailFacts(c *analysis.Causes) []Fact {
+func tailFacts(c *summary.Causes) []Fact {
 	facts := []Fact{
 		{Name: "from " + narrative.QuantileName(c.Quantile) + " on", Text: display.WithUnit(c.FromMS)},
 		{Name: "requests", Text: display.Grouped(int64(c.Requests))},

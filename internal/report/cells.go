@@ -7,26 +7,26 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/results"
 )
 
-type cellSummary = analysis.CellSummary
+type cellSummary = summary.Cell
 
 // newCells returns the table of cells, which depends on what the record is about.
-func newCells(s *analysis.Summary) Table {
+func newCells(s *summary.Summary) Table {
 	rows := make([]*cellSummary, len(s.Cells))
 	about := make([]int, len(s.Cells))
 	for i := range s.Cells {
 		rows[i], about[i] = &s.Cells[i], i
 	}
-	switch kind := results.KindOf(s); {
-	case kind == results.Benchmark:
+	switch kind := s.Kind(); {
+	case kind == summary.KindBenchmark:
 		return benchmarkCells(s)
-	case kind == results.Search && (s.Common != nil || s.Experiment.Server != nil):
+	case kind == summary.KindSearch && (s.Common != nil || s.Experiment.Server != nil):
 		return settingsTable(s, rows, about)
-	case kind == results.Search:
+	case kind == summary.KindSearch:
 		return Table{Columns: searchColumns(s, rows), About: about,
 			Lead: "The breaking point is the highest load that still meets the objective. Latency, CPU and throttling are those of the windows in which it was tested."}
 	}
@@ -34,8 +34,8 @@ func newCells(s *analysis.Summary) Table {
 }
 
 // cellsNote states what the rates and latencies of the table are; "": nothing to add.
-func cellsNote(s *analysis.Summary) string {
-	if results.KindOf(s) == results.Benchmark {
+func cellsNote(s *summary.Summary) string {
+	if s.Kind() == summary.KindBenchmark {
 		return ""
 	}
 	var notes []string
@@ -44,14 +44,14 @@ func cellsNote(s *analysis.Summary) string {
 	} else if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return len(c.PerTrial) > 1 }) {
 		notes = append(notes, "Rates and latencies are medians over the trials of a cell.")
 	}
-	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return !c.Supports(s.Quantile()) }) {
+	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return !analysis.Supports(&c, s.Quantile()) }) {
 		notes = append(notes, fmt.Sprintf("~: fewer than %d requests lie beyond this percentile.", analysis.Support))
 	}
 	return strings.Join(notes, " ")
 }
 
 // trafficColumns are those of cells under a load that the experiment sets.
-func trafficColumns(s *analysis.Summary, rows []*cellSummary) []Column {
+func trafficColumns(s *summary.Summary, rows []*cellSummary) []Column {
 	rate := Column{Head: "requests", Unit: "/s", Cells: words(rows, func(c *cellSummary) string { return figureOf(c, "rate", display.Figure) })}
 	head, notes := spreads(rows, "rate")
 	ranked := s.Quantile()
@@ -91,7 +91,7 @@ func trafficColumns(s *analysis.Summary, rows []*cellSummary) []Column {
 }
 
 // searchColumns are those of cells whose breaking points were searched.
-func searchColumns(s *analysis.Summary, rows []*cellSummary) []Column {
+func searchColumns(s *summary.Summary, rows []*cellSummary) []Column {
 	breaks := Column{Head: "breaks at", Unit: strings.Join(narrative.LoadUnits(s), " or "), Kind: Main, Cells: each(rows, func(c *cellSummary) Cell {
 		return Cell{Text: narrative.BreaksAt(c), Tone: breakTone(c)}
 	})}
@@ -128,7 +128,7 @@ func searchColumns(s *analysis.Summary, rows []*cellSummary) []Column {
 
 // benchmarkCells is the table of programs that measure themselves, one row per
 // figure that they print.
-func benchmarkCells(s *analysis.Summary) Table {
+func benchmarkCells(s *summary.Summary) Table {
 	rows := narrative.BenchRows(s)
 	t := Table{Lead: "No requests were sent: each program measured itself under its limits, and ended. The median is over its trials. CPU, throttling and memory are those of its whole process."}
 	cells := make([]*cellSummary, len(rows))
@@ -153,7 +153,7 @@ func benchmarkCells(s *analysis.Summary) Table {
 }
 
 // nameColumns are the service and each varied setting.
-func nameColumns(s *analysis.Summary, rows []*cellSummary) []Column {
+func nameColumns(s *summary.Summary, rows []*cellSummary) []Column {
 	cols := []Column{{Head: "service", Kind: Name, Cells: words(rows, func(c *cellSummary) string { return display.Plain(c.Service) })}}
 	for _, name := range narrative.Axes(s) {
 		cols = append(cols, Column{Head: display.Plain(name), Kind: Setting, Cells: words(rows, func(c *cellSummary) string {
@@ -171,7 +171,7 @@ func nameColumns(s *analysis.Summary, rows []*cellSummary) []Column {
 func quantile(rows []*cellSummary, name string) Column {
 	return Column{Head: narrative.QuantileName(name), Unit: "ms", Cells: words(rows, func(c *cellSummary) string {
 		text := figureOf(c, name, display.Milliseconds)
-		if text != display.Absent && name != "p999" && !c.Supports(name) {
+		if text != display.Absent && name != "p999" && !analysis.Supports(c, name) {
 			text = "~" + text
 		}
 		return text
@@ -180,7 +180,7 @@ func quantile(rows []*cellSummary, name string) Column {
 
 // figureOf is the figure that stands for a cell.
 func figureOf(c *cellSummary, metric string, write func(float64) string) string {
-	f, ok := c.Figure(metric)
+	f, ok := analysis.FigureOf(c, metric)
 	switch {
 	case !ok:
 		return display.Absent
@@ -190,7 +190,7 @@ func figureOf(c *cellSummary, metric string, write func(float64) string) string 
 	return write(f.Value)
 }
 
-func quantileOf(q *analysis.Quantiles, of func(*analysis.Quantiles) float64) string {
+func quantileOf(q *summary.Quantiles, of func(*summary.Quantiles) float64) string {
 	if q == nil {
 		return display.Absent
 	}
@@ -199,7 +199,7 @@ func quantileOf(q *analysis.Quantiles, of func(*analysis.Quantiles) float64) str
 
 // hasP999 reports whether p99.9 belongs into the table of a terminal: one parameter
 // is varied, as in published tables, and every cell saw enough periods.
-func hasP999(s *analysis.Summary) bool {
+func hasP999(s *summary.Summary) bool {
 	if len(narrative.Axes(s)) != 1 {
 		return false
 	}
@@ -238,7 +238,7 @@ func useColumns(rows []*cellSummary) []Column {
 			return Cell{Text: share(c.CPU.OfLimit), Note: coresOf(c)}
 		})},
 		{Head: "throttled", Unit: "% of periods", Notes: "periods", NotesRank: 8, Early: true, Cells: each(rows, func(c *cellSummary) Cell {
-			part := results.ThrottledShare(c)
+			part := c.ThrottledShare()
 			one := Cell{Text: share(part), Tone: throttledTone(part)}
 			if part != nil {
 				one.Note = display.Grouped(*c.CPU.ThrottledPeriods) + " of " + display.Grouped(*c.CPU.Periods)
@@ -304,7 +304,7 @@ func tailCell(c *cellSummary) Cell {
 
 // kneeColumn is where latency leaves its floor: in CPU of the limit, or as a load if
 // a cell has no limit.
-func kneeColumn(s *analysis.Summary, rows []*cellSummary) Column {
+func kneeColumn(s *summary.Summary, rows []*cellSummary) Column {
 	col := Column{Head: "knee", Unit: "% of limit", Rank: 4, NotesRank: PageOnly}
 	ofLimit := !slices.ContainsFunc(rows, func(c *cellSummary) bool { return c.Knee != nil && c.Knee.OfLimit == nil })
 	if !ofLimit {

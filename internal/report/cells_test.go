@@ -3,7 +3,7 @@ package report
 import (
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/report/sample"
 )
 
@@ -28,12 +28,12 @@ var (
 func TestTheFiguresOfTheTableAreNamed(t *testing.T) {
 	few := procs("3", p99At(5))
 	few.Requests = 100
-	for want, cells := range map[string][]analysis.CellSummary{
+	for want, cells := range map[string][]summary.Cell{
 		"Rates and latencies are medians over the trials of a cell.": {procs("1", p99At(150), trials(140, 160)), procs("2", p99At(560))},
 		"": {procs("1", p99At(150)), procs("2", p99At(560))},
 		"~: fewer than 10 requests lie beyond this percentile.": {few},
 	} {
-		if got := New(&analysis.Summary{Cells: cells}).CellsNote; got != want {
+		if got := New(&summary.Summary{Cells: cells}).CellsNote; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

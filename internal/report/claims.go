@@ -3,10 +3,9 @@ package report
 import (
 	"math"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // Claim is a published claim and what was measured of it.
@@ -15,18 +14,18 @@ type Claim struct {
 	Published string // "" if no figures were given
 	Measured  string // the figure that the claim is about, with its ends; "": an order
 	Cells     string // what the figure is of
-	Verdict   analysis.Verdict
+	Verdict   summary.Verdict
 	Reason    string
 	Range     *Range // nil: no interval, or no bound
 	Scale     Scale  // of the range; each claim has its own
 }
 
-func newClaims(s *analysis.Summary, names []string) []Claim {
+func newClaims(s *summary.Summary, names []string) []Claim {
 	var all []Claim
 	for i := range s.Claims {
 		c := &s.Claims[i]
 		one := Claim{Says: display.Plain(c.Says), Published: display.Plain(c.Published), Cells: narrative.ClaimedCells(s, names, c),
-			Verdict: analysis.Verdict(display.Plain(c.Verdict.String())), Reason: display.Plain(c.Reason)}
+			Verdict: summary.Verdict(display.Plain(c.Verdict.String())), Reason: display.Plain(c.Reason)}
 		if c.Value != nil || c.Low != nil {
 			one.Measured = narrative.ClaimFigure(c.Value, c.Low, c.High, c.IntervalOf, c.ValueUnit())
 		}
@@ -39,9 +38,9 @@ func newClaims(s *analysis.Summary, names []string) []Claim {
 // Mark is the sign of a verdict, and the tone in which it is written.
 func (c *Claim) Mark() (string, display.Tone) {
 	switch c.Verdict {
-	case analysis.Reproduced:
+	case summary.Reproduced:
 		return "✓", display.Good
-	case analysis.NotReproduced:
+	case summary.NotReproduced:
 		return "✗", display.Bad
 	}
 	return "inconclusive:", display.Normal
@@ -57,13 +56,13 @@ func (c *Claim) Found() string {
 
 // claimRange shows the claimed side and the interval that was measured, on a scale
 // from 0.
-func claimRange(c *analysis.Claim) (*Range, Scale) {
+func claimRange(c *summary.Claim) (*Range, Scale) {
 	side, where := &Bound{Above: true}, "above "
-	bound := results.Finite(c.Above)
+	bound := summary.Finite(c.Above)
 	if bound == nil {
-		bound, side.Above, where = results.Finite(c.Below), false, "below "
+		bound, side.Above, where = summary.Finite(c.Below), false, "below "
 	}
-	low, high, value := results.Finite(c.Low), results.Finite(c.High), results.Finite(c.Value)
+	low, high, value := summary.Finite(c.Low), summary.Finite(c.High), summary.Finite(c.Value)
 	if bound == nil || low == nil {
 		return nil, Scale{}
 	}

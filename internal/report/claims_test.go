@@ -3,7 +3,7 @@ package report
 import (
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/report/sample"
 )
@@ -20,8 +20,8 @@ func TestAClaimNamesItsLevel(t *testing.T) {
 	} {
 		d := sample.Runs()
 		d.Summary.Cells[0].Load.Kind = c.kind
-		d.Summary.Claims = []analysis.Claim{{Metric: c.metric, Unit: c.unit, At: ptr(2000.0), Value: &c.value, Above: ptr(1.0),
-			Cells: []analysis.ClaimedCell{{Cell: ptr(0), Label: "node at 2000", Value: &c.value}}}}
+		d.Summary.Claims = []summary.Claim{{Metric: c.metric, Unit: c.unit, At: ptr(2000.0), Value: &c.value, Above: ptr(1.0),
+			Cells: []summary.ClaimedCell{{Cell: ptr(0), Label: "node at 2000", Value: &c.value}}}}
 		if got := newClaims(d.Summary, narrative.CellNames(d.Summary))[0].Found(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}

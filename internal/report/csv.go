@@ -8,17 +8,16 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // csvRow is what a line of the CSV is about.
 type csvRow struct {
 	*cellSummary
-	comparison *analysis.Comparison       // the first test of the cell, or that of its benchmark; nil: none
-	benchmark  *analysis.BenchmarkSummary // nil: none
+	comparison *summary.Comparison // the first test of the cell, or that of its benchmark; nil: none
+	benchmark  *summary.Benchmark  // nil: none
 }
 
 // csvColumn is one column. Its name has the unit and never changes, so that sheets
@@ -32,9 +31,9 @@ type csvColumn struct {
 // CSV writes one line per cell, and of programs that measure themselves one per
 // figure. The fixed columns come first, then one column vary_NAME for each varied
 // setting. What was not measured is an empty field.
-func CSV(w io.Writer, s *analysis.Summary) error {
+func CSV(w io.Writer, s *summary.Summary) error {
 	cols := csvColumns()
-	if results.KindOf(s) == results.Benchmark {
+	if s.Kind() == summary.KindBenchmark {
 		cols = append(cols, csvBenchmark...)
 	}
 	for _, name := range narrative.Axes(s) {
@@ -58,8 +57,8 @@ func CSV(w io.Writer, s *analysis.Summary) error {
 	return nil
 }
 
-func csvRows(s *analysis.Summary) []csvRow {
-	tested := func(cell *cellSummary, metric string) *analysis.Comparison {
+func csvRows(s *summary.Summary) []csvRow {
+	tested := func(cell *cellSummary, metric string) *summary.Comparison {
 		for i := range s.Comparisons {
 			if c := &s.Comparisons[i]; c.Cell == cell.Cell && (metric == "" || c.Metric == metric) {
 				return c
@@ -68,7 +67,7 @@ func csvRows(s *analysis.Summary) []csvRow {
 		return nil
 	}
 	var rows []csvRow
-	if results.KindOf(s) != results.Benchmark {
+	if s.Kind() != summary.KindBenchmark {
 		for i := range s.Cells {
 			rows = append(rows, csvRow{cellSummary: &s.Cells[i], comparison: tested(&s.Cells[i], "")})
 		}

@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
 )
 
@@ -11,14 +11,14 @@ import (
 func csvColumns() []csvColumn {
 	return slices.Concat(
 		csvTraffic,
-		csvQuantiles("latency", func(r csvRow) *analysis.Quantiles { return r.LatencyMS }),
+		csvQuantiles("latency", func(r csvRow) *summary.Quantiles { return r.LatencyMS }),
 		[]csvColumn{
 			{"latency_p99_ms_low", intervalEnd("latency_ms.p99", 0)},
 			{"latency_p99_ms_high", intervalEnd("latency_ms.p99", 1)},
 		},
-		csvQuantiles("service", func(r csvRow) *analysis.Quantiles { return r.ServiceMS }),
-		part(func(r csvRow) *analysis.Quantiles { return r.LatencyMS },
-			partColumn[analysis.Quantiles]{"latency_beyond_range", func(q *analysis.Quantiles) any { return q.Beyond }}),
+		csvQuantiles("service", func(r csvRow) *summary.Quantiles { return r.ServiceMS }),
+		part(func(r csvRow) *summary.Quantiles { return r.LatencyMS },
+			partColumn[summary.Quantiles]{"latency_beyond_range", func(q *summary.Quantiles) any { return q.Beyond }}),
 		csvUse, csvBreaking, csvKnee, csvCauses(), csvComparison, csvWaits, csvConnections)
 }
 
@@ -80,46 +80,46 @@ var csvUse = []csvColumn{
 	{"flags", func(r csvRow) any { return r.Flags.Join(" ") }},
 }
 
-var csvBreaking = part(func(r csvRow) *analysis.BreakingPoint { return r.Breaking }, []partColumn[analysis.BreakingPoint]{
-	{"breaking_point_rps", func(b *analysis.BreakingPoint) any { return b.RateRPS }},
-	{"breaking_point_users", func(b *analysis.BreakingPoint) any { return b.Users }},
-	{"breaking_point_low", func(b *analysis.BreakingPoint) any { return b.Low }},
-	{"breaking_point_high", func(b *analysis.BreakingPoint) any { return b.High }},
-	{"breaking_point_at_least", func(b *analysis.BreakingPoint) any { return b.AtLeast }},
-	{"limited_by", func(b *analysis.BreakingPoint) any { return b.LimitedBy }},
-	{"limited_by_evidence", func(b *analysis.BreakingPoint) any { return b.Evidence }},
-	{"breaking_point_reason", func(b *analysis.BreakingPoint) any { return b.Reason }},
-	{"searches", func(b *analysis.BreakingPoint) any { return b.Searches }},
-	{"search_traffic_s", func(b *analysis.BreakingPoint) any { return b.TrafficS }},
+var csvBreaking = part(func(r csvRow) *summary.BreakingPoint { return r.Breaking }, []partColumn[summary.BreakingPoint]{
+	{"breaking_point_rps", func(b *summary.BreakingPoint) any { return b.RateRPS }},
+	{"breaking_point_users", func(b *summary.BreakingPoint) any { return b.Users }},
+	{"breaking_point_low", func(b *summary.BreakingPoint) any { return b.Low }},
+	{"breaking_point_high", func(b *summary.BreakingPoint) any { return b.High }},
+	{"breaking_point_at_least", func(b *summary.BreakingPoint) any { return b.AtLeast }},
+	{"limited_by", func(b *summary.BreakingPoint) any { return b.LimitedBy }},
+	{"limited_by_evidence", func(b *summary.BreakingPoint) any { return b.Evidence }},
+	{"breaking_point_reason", func(b *summary.BreakingPoint) any { return b.Reason }},
+	{"searches", func(b *summary.BreakingPoint) any { return b.Searches }},
+	{"search_traffic_s", func(b *summary.BreakingPoint) any { return b.TrafficS }},
 }...)
 
-var csvKnee = part(func(r csvRow) *analysis.Knee { return r.Knee }, []partColumn[analysis.Knee]{
-	{"knee_load", func(k *analysis.Knee) any { return k.Load }},
-	{"knee_load_low", func(k *analysis.Knee) any { return k.Low }},
-	{"knee_load_high", func(k *analysis.Knee) any { return k.High }},
-	{"knee_of_limit", func(k *analysis.Knee) any { return k.OfLimit }},
-	{"knee_of_limit_low", func(k *analysis.Knee) any { return k.OfLimitLow }},
-	{"knee_of_limit_high", func(k *analysis.Knee) any { return k.OfLimitHigh }},
-	{"knee_quantile", func(k *analysis.Knee) any { return k.Quantile }},
-	{"knee_floor_ms", func(k *analysis.Knee) any { return k.FloorMS }},
+var csvKnee = part(func(r csvRow) *summary.Knee { return r.Knee }, []partColumn[summary.Knee]{
+	{"knee_load", func(k *summary.Knee) any { return k.Load }},
+	{"knee_load_low", func(k *summary.Knee) any { return k.Low }},
+	{"knee_load_high", func(k *summary.Knee) any { return k.High }},
+	{"knee_of_limit", func(k *summary.Knee) any { return k.OfLimit }},
+	{"knee_of_limit_low", func(k *summary.Knee) any { return k.OfLimitLow }},
+	{"knee_of_limit_high", func(k *summary.Knee) any { return k.OfLimitHigh }},
+	{"knee_quantile", func(k *summary.Knee) any { return k.Quantile }},
+	{"knee_floor_ms", func(k *summary.Knee) any { return k.FloorMS }},
 }...)
 
 func csvCauses() []csvColumn {
-	cols := []partColumn[analysis.Causes]{
-		{"tail_quantile", func(c *analysis.Causes) any { return c.Quantile }},
-		{"tail_from_ms", func(c *analysis.Causes) any { return c.FromMS }},
-		{"tail_requests", func(c *analysis.Causes) any { return c.Requests }},
-		{"tail_mean_ms", func(c *analysis.Causes) any { return c.MeanMS }},
+	cols := []partColumn[summary.Causes]{
+		{"tail_quantile", func(c *summary.Causes) any { return c.Quantile }},
+		{"tail_from_ms", func(c *summary.Causes) any { return c.FromMS }},
+		{"tail_requests", func(c *summary.Causes) any { return c.Requests }},
+		{"tail_mean_ms", func(c *summary.Causes) any { return c.MeanMS }},
 	}
-	for i, one := range new(analysis.Causes).Shares() {
-		cols = append(cols, partColumn[analysis.Causes]{"tail_" + one.Name, func(c *analysis.Causes) any { return divided(c, c.Shares()[i].Value) }})
+	for i, one := range new(summary.Causes).Shares() {
+		cols = append(cols, partColumn[summary.Causes]{"tail_" + one.Name, func(c *summary.Causes) any { return divided(c, c.Shares()[i].Value) }})
 	}
-	cols = append(cols, partColumn[analysis.Causes]{"tail_throttled_directly", func(c *analysis.Causes) any { return divided(c, c.ThrottledDirectly) }})
-	return part(func(r csvRow) *analysis.Causes { return r.Causes }, cols...)
+	cols = append(cols, partColumn[summary.Causes]{"tail_throttled_directly", func(c *summary.Causes) any { return divided(c, c.ThrottledDirectly) }})
+	return part(func(r csvRow) *summary.Causes { return r.Causes }, cols...)
 }
 
 // divided is a share of a slow tail; nil if the tail has too few requests for one.
-func divided(c *analysis.Causes, share float64) *float64 {
+func divided(c *summary.Causes, share float64) *float64 {
 	if !c.Divided() {
 		return nil
 	}
@@ -127,22 +127,22 @@ func divided(c *analysis.Causes, share float64) *float64 {
 }
 
 // csvComparison are the test of the cell against its baseline.
-var csvComparison = part(func(r csvRow) *analysis.Comparison { return r.comparison }, []partColumn[analysis.Comparison]{
-	{"compared_with", func(c *analysis.Comparison) any { return c.Baseline }},
-	{"compared_metric", func(c *analysis.Comparison) any { return c.Metric }},
-	{"compared_shift", func(c *analysis.Comparison) any { return c.Shift }},
-	{"compared_shift_low", func(c *analysis.Comparison) any { return c.Low }},
-	{"compared_shift_high", func(c *analysis.Comparison) any { return c.High }},
-	{"compared_p", func(c *analysis.Comparison) any { return c.P }},
-	{"compared_p_holm", func(c *analysis.Comparison) any { return c.PHolm }},
-	{"compared_significant", func(c *analysis.Comparison) any { return c.Significant }},
+var csvComparison = part(func(r csvRow) *summary.Comparison { return r.comparison }, []partColumn[summary.Comparison]{
+	{"compared_with", func(c *summary.Comparison) any { return c.Baseline }},
+	{"compared_metric", func(c *summary.Comparison) any { return c.Metric }},
+	{"compared_shift", func(c *summary.Comparison) any { return c.Shift }},
+	{"compared_shift_low", func(c *summary.Comparison) any { return c.Low }},
+	{"compared_shift_high", func(c *summary.Comparison) any { return c.High }},
+	{"compared_p", func(c *summary.Comparison) any { return c.P }},
+	{"compared_p_holm", func(c *summary.Comparison) any { return c.PHolm }},
+	{"compared_significant", func(c *summary.Comparison) any { return c.Significant }},
 }...)
 
 // csvWaits are how long the service waited for its dependency, as it reports it.
-var csvWaits = part(func(r csvRow) *analysis.WaitsSummary { return r.WaitsMS }, []partColumn[analysis.WaitsSummary]{
-	{"wait_p50_ms", func(w *analysis.WaitsSummary) any { return w.P50 }},
-	{"wait_p99_ms", func(w *analysis.WaitsSummary) any { return w.P99 }},
-	{"wait_mean_ms", func(w *analysis.WaitsSummary) any { return w.Mean }},
+var csvWaits = part(func(r csvRow) *summary.Waits { return r.WaitsMS }, []partColumn[summary.Waits]{
+	{"wait_p50_ms", func(w *summary.Waits) any { return w.P50 }},
+	{"wait_p99_ms", func(w *summary.Waits) any { return w.P99 }},
+	{"wait_mean_ms", func(w *summary.Waits) any { return w.Mean }},
 }...)
 
 // csvConnections are what became of connections that the service closed or misused.
@@ -153,12 +153,12 @@ var csvConnections = []csvColumn{
 
 // csvBenchmark are the figure that a line of a benchmark is about.
 var csvBenchmark = func() []csvColumn {
-	of := func(r csvRow) *analysis.BenchmarkSummary { return r.benchmark }
+	of := func(r csvRow) *summary.Benchmark { return r.benchmark }
 	return slices.Concat(
-		part(of, []partColumn[analysis.BenchmarkSummary]{
-			{"benchmark", func(b *analysis.BenchmarkSummary) any { return b.Name }},
-			{"benchmark_unit", func(b *analysis.BenchmarkSummary) any { return b.Unit }},
-			{"benchmark_procs", func(b *analysis.BenchmarkSummary) any { return b.Procs }},
+		part(of, []partColumn[summary.Benchmark]{
+			{"benchmark", func(b *summary.Benchmark) any { return b.Name }},
+			{"benchmark_unit", func(b *summary.Benchmark) any { return b.Unit }},
+			{"benchmark_procs", func(b *summary.Benchmark) any { return b.Procs }},
 		}...),
 		[]csvColumn{{"benchmark_trials", func(r csvRow) any {
 			if r.benchmark == nil {
@@ -166,18 +166,18 @@ var csvBenchmark = func() []csvColumn {
 			}
 			return len(r.benchmark.Values)
 		}}},
-		part(of, []partColumn[analysis.BenchmarkSummary]{
-			{"benchmark_median", func(b *analysis.BenchmarkSummary) any { return b.Median }},
-			{"benchmark_low", func(b *analysis.BenchmarkSummary) any { return b.Low }},
-			{"benchmark_high", func(b *analysis.BenchmarkSummary) any { return b.High }},
+		part(of, []partColumn[summary.Benchmark]{
+			{"benchmark_median", func(b *summary.Benchmark) any { return b.Median }},
+			{"benchmark_low", func(b *summary.Benchmark) any { return b.Low }},
+			{"benchmark_high", func(b *summary.Benchmark) any { return b.High }},
 		}...))
 }()
 
 // csvQuantiles are those of a distribution.
-func csvQuantiles(name string, of func(csvRow) *analysis.Quantiles) []csvColumn {
-	var cols []partColumn[analysis.Quantiles]
-	for i, q := range new(analysis.Quantiles).All() {
-		cols = append(cols, partColumn[analysis.Quantiles]{name + "_" + q.Name + "_ms", func(q *analysis.Quantiles) any { return q.All()[i].Value }})
+func csvQuantiles(name string, of func(csvRow) *summary.Quantiles) []csvColumn {
+	var cols []partColumn[summary.Quantiles]
+	for i, q := range new(summary.Quantiles).All() {
+		cols = append(cols, partColumn[summary.Quantiles]{name + "_" + q.Name + "_ms", func(q *summary.Quantiles) any { return q.All()[i].Value }})
 	}
 	return part(of, cols...)
 }

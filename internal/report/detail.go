@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // Detail is all that is known of a cell, for those who want to check.
@@ -21,7 +21,7 @@ type Detail struct {
 	Groups    []FactGroup
 	Trials    Table
 	Loads     Table // that a search held
-	Causes    *analysis.Causes
+	Causes    *summary.Causes
 	TailLoad  string // the load of Causes: "at 955 requests/s"; "": the cell has one load
 }
 
@@ -35,7 +35,7 @@ type FactGroup struct {
 }
 
 func newDetail(c *cellSummary, name string) Detail {
-	if results.MeasuresItself(c) {
+	if c.MeasuresItself() {
 		return benchmarkDetail(c, name)
 	}
 	d := Detail{Name: name, Head: "Knee", Causes: c.Causes}
@@ -44,7 +44,7 @@ func newDetail(c *cellSummary, name string) Detail {
 		d.Explained = append(d.Explained, Fact(f))
 	}
 	d.Unfound = narrative.OnlyUnfound(explained)
-	if results.Searched(c) {
+	if c.Searched() {
 		d.Head = narrative.BreakLine(c)
 	}
 	d.Groups = []FactGroup{
@@ -61,7 +61,7 @@ func newDetail(c *cellSummary, name string) Detail {
 		d.TailLoad = narrative.TailLoad(c)
 		d.Groups = append(d.Groups, FactGroup{strings.TrimSpace("Slow tail " + d.TailLoad), tailFacts(c.Causes)})
 	}
-	if results.Searched(c) && !c.Load.Stages && len(c.Steps) > 0 {
+	if c.Searched() && !c.Load.Stages && len(c.Steps) > 0 {
 		var rows []level
 		for i := range c.Steps {
 			rows = append(rows, level{Step: &c.Steps[i]})
@@ -112,17 +112,17 @@ func benchmarkFacts(r *narrative.BenchRow) []Fact {
 }
 
 // trialColumns are the figures of each trial of a cell.
-func trialColumns(rows []analysis.TrialFigures) []Column {
-	figure := func(head, unit string, of func(analysis.TrialFigures) *float64, write func(float64) string) Column {
-		return Column{Head: head, Unit: unit, Cells: words(rows, func(t analysis.TrialFigures) string { return display.Maybe(of(t), write) })}
+func trialColumns(rows []summary.TrialFigures) []Column {
+	figure := func(head, unit string, of func(summary.TrialFigures) *float64, write func(float64) string) Column {
+		return Column{Head: head, Unit: unit, Cells: words(rows, func(t summary.TrialFigures) string { return display.Maybe(of(t), write) })}
 	}
 	return []Column{
-		{Head: "trial", Cells: words(rows, func(t analysis.TrialFigures) string { return display.Grouped(int64(t.Trial)) })},
-		{Head: "attempt", Cells: words(rows, func(t analysis.TrialFigures) string { return display.Grouped(int64(t.Attempt) + 1) })},
-		figure("requests", "/s", func(t analysis.TrialFigures) *float64 { return t.RateRPS }, display.Figure),
-		figure("p50", "ms", func(t analysis.TrialFigures) *float64 { return t.P50 }, display.Figure),
-		figure("p99", "ms", func(t analysis.TrialFigures) *float64 { return t.P99 }, display.Figure),
-		figure("throttled", "% of periods", func(t analysis.TrialFigures) *float64 { return t.Throttled }, func(v float64) string { return share(&v) }),
+		{Head: "trial", Cells: words(rows, func(t summary.TrialFigures) string { return display.Grouped(int64(t.Trial)) })},
+		{Head: "attempt", Cells: words(rows, func(t summary.TrialFigures) string { return display.Grouped(int64(t.Attempt) + 1) })},
+		figure("requests", "/s", func(t summary.TrialFigures) *float64 { return t.RateRPS }, display.Figure),
+		figure("p50", "ms", func(t summary.TrialFigures) *float64 { return t.P50 }, display.Figure),
+		figure("p99", "ms", func(t summary.TrialFigures) *float64 { return t.P99 }, display.Figure),
+		figure("throttled", "% of periods", func(t summary.TrialFigures) *float64 { return t.Throttled }, func(v float64) string { return share(&v) }),
 	}
 }
 
@@ -139,7 +139,7 @@ func requestFacts(c *cellSummary) []Fact {
 	facts := []Fact{{"ended", display.Grouped(c.Requests)}}
 	failures := c.Errors.Failures()
 	for _, f := range failures {
-		if f.Name != analysis.BadStatus {
+		if f.Name != summary.BadStatus {
 			facts = append(facts, Fact{f.Name, display.Grouped(f.N)})
 			continue
 		}
@@ -160,17 +160,17 @@ func requestFacts(c *cellSummary) []Fact {
 func latencyFacts(c *cellSummary) []Fact {
 	var facts []Fact
 	if c.LatencyMS != nil && c.LatencyMS.Mean > 0 {
-		facts = append(facts, Fact{"lowest", pair(c, func(q *analysis.Quantiles) string { return display.Milliseconds(q.Min) })},
-			Fact{"on average", pair(c, func(q *analysis.Quantiles) string { return display.MeanMilliseconds(q.Mean, q.Beyond) })})
+		facts = append(facts, Fact{"lowest", pair(c, func(q *summary.Quantiles) string { return display.Milliseconds(q.Min) })},
+			Fact{"on average", pair(c, func(q *summary.Quantiles) string { return display.MeanMilliseconds(q.Mean, q.Beyond) })})
 	}
 	for i, name := range []string{"p50", "p90", "p95", "p99", "p99.9", "highest"} {
-		facts = append(facts, Fact{name, pair(c, func(q *analysis.Quantiles) string { return display.Milliseconds(q.All()[i].Value) })})
+		facts = append(facts, Fact{name, pair(c, func(q *summary.Quantiles) string { return display.Milliseconds(q.All()[i].Value) })})
 	}
 	return facts
 }
 
 // pair writes a figure of both latencies.
-func pair(c *cellSummary, of func(*analysis.Quantiles) string) string {
+func pair(c *cellSummary, of func(*summary.Quantiles) string) string {
 	text := display.Absent
 	if c.LatencyMS != nil {
 		text = of(c.LatencyMS)
@@ -197,7 +197,7 @@ func serviceFacts(c *cellSummary) []Fact {
 }
 
 // replicasText is how many replicas there were: "2 to 7, 4.3 on average".
-func replicasText(r *analysis.ReplicasSummary) string {
+func replicasText(r *summary.Replicas) string {
 	if r.Least == r.Most {
 		return display.Grouped(int64(r.Most)) + " all the time"
 	}
@@ -227,7 +227,7 @@ func dependencyFacts(c *cellSummary) []Fact {
 			name string
 			v    *float64
 		}{{"waited for, p50", w.P50}, {"waited for, p99", w.P99}, {"waited for, on average", &w.Mean}} {
-			facts = append(facts, Fact{one.name, display.Maybe(results.Finite(one.v), display.WithUnit)})
+			facts = append(facts, Fact{one.name, display.Maybe(summary.Finite(one.v), display.WithUnit)})
 		}
 	}
 	return facts
@@ -244,7 +244,7 @@ func over(part, of *int64) *float64 {
 
 // throttledText writes "29 of 32 periods (91%)".
 func throttledText(c *cellSummary) string {
-	part := results.ThrottledShare(c)
+	part := c.ThrottledShare()
 	if part == nil {
 		return display.Absent
 	}

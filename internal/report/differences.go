@@ -4,16 +4,15 @@ import (
 	"math"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // difference is the test of one cell against its baseline. Base, Value and Shift reach to
 // baseTo, valueTo and shiftTo, which are others if only a bound is known.
 type difference struct {
-	*analysis.Comparison
+	*summary.Comparison
 	cell                     int
 	baseTo, valueTo, shiftTo float64
 }
@@ -29,15 +28,15 @@ func (d *difference) bounded() bool {
 }
 
 // newDifferences are the tests, one table per metric and baseline.
-func newDifferences(s *analysis.Summary, names []string) []Table {
+func newDifferences(s *summary.Summary, names []string) []Table {
 	type family struct {
 		metric   string
 		baseline int
 	}
 	var families []family
 	rows := map[family][]difference{}
-	add := func(c *analysis.Comparison, baseTo, valueTo, shiftTo float64) {
-		cell, base := results.CellAt(s, c.Cell), results.CellAt(s, c.Baseline)
+	add := func(c *summary.Comparison, baseTo, valueTo, shiftTo float64) {
+		cell, base := s.CellAt(c.Cell), s.CellAt(c.Baseline)
 		if cell < 0 || base < 0 {
 			return
 		}
@@ -64,7 +63,7 @@ func newDifferences(s *analysis.Summary, names []string) []Table {
 }
 
 // differenceTable is a family of tests, in the unit in which the baseline reads best.
-func differenceTable(s *analysis.Summary, names []string, metric, baseline string, rows []difference) Table {
+func differenceTable(s *summary.Summary, names []string, metric, baseline string, rows []difference) Table {
 	name, unit := narrative.Tested(metric, s)
 	scale := 1.0
 	if b := benchmarkOf(metric, s); b != nil {
@@ -142,7 +141,7 @@ func between(low, high float64, write func(float64) string) string {
 func signed(v float64) string { return display.Signed(v, display.Decimals(v)) }
 
 // benchmarkOf finds the figure that a field path names in any cell; nil: none.
-func benchmarkOf(path string, s *analysis.Summary) *analysis.BenchmarkSummary {
+func benchmarkOf(path string, s *summary.Summary) *summary.Benchmark {
 	for i := range s.Cells {
 		for k := range s.Cells[i].Benchmarks {
 			if b := &s.Cells[i].Benchmarks[k]; b.Path() == path {

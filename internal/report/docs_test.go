@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // TestRecordsGuideNamesEveryField holds docs/record.md against what is written.
@@ -21,7 +21,7 @@ func TestRecordsGuideNamesEveryField(t *testing.T) {
 			t.Errorf("the CSV's column %q is not named", col.name)
 		}
 	}
-	for _, of := range []any{analysis.CellSummary{}, analysis.ObjectiveSummary{}, analysis.BreakingPoint{}, analysis.Knee{}, analysis.Causes{}, analysis.Comparison{}, analysis.Claim{}, analysis.ClaimedCell{}, analysis.WaitsSummary{}} {
+	for _, of := range []any{summary.Cell{}, summary.Objective{}, summary.BreakingPoint{}, summary.Knee{}, summary.Causes{}, summary.Comparison{}, summary.Claim{}, summary.ClaimedCell{}, summary.Waits{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if !strings.Contains(guide, "`"+name+"`") {

@@ -3,7 +3,7 @@ package report
 import (
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
 )
 
@@ -17,11 +17,11 @@ func TestSnakeNamesColumns(t *testing.T) {
 
 func TestReplicasAreCounted(t *testing.T) {
 	for _, c := range []struct {
-		replicas analysis.ReplicasSummary
+		replicas summary.Replicas
 		want     string
 	}{
-		{analysis.ReplicasSummary{Least: 1, Most: 5, Mean: 3.25}, "1 to 5, 3.25 on average"},
-		{analysis.ReplicasSummary{Least: 2, Most: 2, Mean: 2}, "2 all the time"},
+		{summary.Replicas{Least: 1, Most: 5, Mean: 3.25}, "1 to 5, 3.25 on average"},
+		{summary.Replicas{Least: 2, Most: 2, Mean: 2}, "2 all the time"},
 	} {
 		if got := replicasText(&c.replicas); got != c.want {
 			t.Errorf("%q; want %q", got, c.want)
@@ -31,20 +31,20 @@ func TestReplicasAreCounted(t *testing.T) {
 
 func TestTextBarGivesEveryCauseRoom(t *testing.T) {
 	for name, c := range map[string]struct {
-		causes analysis.Causes
+		causes summary.Causes
 		want   string
 	}{
-		"one cause":             {analysis.Causes{Rest: 1}, "░░░░░░░░░░░░░░░░░░░░░░░░"},
-		"halves":                {analysis.Causes{Throttling: 0.5, Rest: 0.5}, "████████████░░░░░░░░░░░░"},
-		"a hundredth is seen":   {analysis.Causes{Throttling: 0.01, Rest: 0.99}, "█░░░░░░░░░░░░░░░░░░░░░░░"},
-		"all, in their order":   {analysis.Causes{Generator: 0.1, Throttling: 0.4, Dependency: 0.1, Restart: 0.1, Neighbours: 0.1, Rest: 0.2}, "▚▚███████████▓▓▞▞▒▒░░░░░"},
-		"rounding takes no one": {analysis.Causes{Throttling: 1. / 3, Dependency: 1. / 3, Rest: 1. / 3}, "████████▓▓▓▓▓▓▓▓░░░░░░░░"},
+		"one cause":             {summary.Causes{Rest: 1}, "░░░░░░░░░░░░░░░░░░░░░░░░"},
+		"halves":                {summary.Causes{Throttling: 0.5, Rest: 0.5}, "████████████░░░░░░░░░░░░"},
+		"a hundredth is seen":   {summary.Causes{Throttling: 0.01, Rest: 0.99}, "█░░░░░░░░░░░░░░░░░░░░░░░"},
+		"all, in their order":   {summary.Causes{Generator: 0.1, Throttling: 0.4, Dependency: 0.1, Restart: 0.1, Neighbours: 0.1, Rest: 0.2}, "▚▚███████████▓▓▞▞▒▒░░░░░"},
+		"rounding takes no one": {summary.Causes{Throttling: 1. / 3, Dependency: 1. / 3, Rest: 1. / 3}, "████████▓▓▓▓▓▓▓▓░░░░░░░░"},
 	} {
 		if got := textBar(narrative.Parts(&c.causes)); len([]rune(got)) != barWidth || got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	if got := tailFact(&analysis.Causes{}, ""); got != nil {
+	if got := tailFact(&summary.Causes{}, ""); got != nil {
 		t.Errorf("a tail of which nothing is known is drawn as %v", got)
 	}
 }
@@ -60,7 +60,7 @@ func TestDifferencesHaveSigns(t *testing.T) {
 // The scale of differences holds no difference, also if all are on one side of it.
 func TestDifferencesLieBesideZero(t *testing.T) {
 	of := func(low, shift, high float64) difference {
-		return difference{Comparison: &analysis.Comparison{Low: low, Shift: shift, High: high}}
+		return difference{Comparison: &summary.Comparison{Low: low, Shift: shift, High: high}}
 	}
 	if s := differenceScale([]difference{of(20, 60, 100)}); s.From >= 0 || s.To <= 100 {
 		t.Errorf("the scale is %+v", s)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/internal/testkit/golden"
@@ -20,7 +20,7 @@ import (
 func TestFormsForPrograms(t *testing.T) {
 	for name, c := range map[string]struct {
 		data  results.Results
-		write func(io.Writer, *analysis.Summary) error
+		write func(io.Writer, *summary.Summary) error
 	}{
 		"comparison.csv": {sample.Procs(), CSV},
 		"search.csv":     {sample.Search(), CSV},
@@ -47,7 +47,7 @@ func TestJSONIsTheSummary(t *testing.T) {
 	if err := JSON(&text, want); err != nil {
 		t.Fatal(err)
 	}
-	var got analysis.Summary
+	var got summary.Summary
 	if err := json.Unmarshal(text.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}

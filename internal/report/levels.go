@@ -3,10 +3,9 @@ package report
 import (
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // manyRows is how many rows of a long table a terminal shows.
@@ -14,7 +13,7 @@ const manyRows = 48
 
 // level is one step of one cell.
 type level struct {
-	*analysis.Step
+	*summary.Step
 	cell int
 	name string
 }
@@ -22,7 +21,7 @@ type level struct {
 // newLevels is the table of what staged loads held, upwards, so that the cells stand
 // side by side. The loads of a search differ from cell to cell, and belong to the
 // details of the cell.
-func newLevels(s *analysis.Summary, names []string) Table {
+func newLevels(s *summary.Summary, names []string) Table {
 	unit := "requests/s"
 	var rows []level
 	for i := range s.Cells {
@@ -30,7 +29,7 @@ func newLevels(s *analysis.Summary, names []string) Table {
 		if c.Load.Kind == "closed" {
 			unit = "users"
 		}
-		if results.Searched(c) && !c.Load.Stages {
+		if c.Searched() && !c.Load.Stages {
 			continue
 		}
 		for k := range c.Steps {
@@ -67,7 +66,7 @@ func levelColumns(rows []level, unit, ranked string) []Column {
 	}
 	latency := func(name string, rank Rank) Column {
 		return of(narrative.QuantileName(name), "ms", rank, func(l level) string {
-			return quantileOf(l.LatencyMS, func(q *analysis.Quantiles) float64 { return q.Named(name) })
+			return quantileOf(l.LatencyMS, func(q *summary.Quantiles) float64 { return q.Named(name) })
 		})
 	}
 	cols := []Column{

@@ -5,11 +5,10 @@ import (
 	"path"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/results"
 )
 
 const (
@@ -47,7 +46,7 @@ type Function struct {
 type ProfileFile struct{ Path, Command, With string }
 
 // newProfiles are the profiles of all cells that have one.
-func newProfiles(s *analysis.Summary, names []string) []Profile {
+func newProfiles(s *summary.Summary, names []string) []Profile {
 	var all []Profile
 	for i := range s.Cells {
 		c := &s.Cells[i]
@@ -57,7 +56,7 @@ func newProfiles(s *analysis.Summary, names []string) []Profile {
 		}
 		out := Profile{Cell: i, Name: names[i], At: "under the same load", Files: profileFiles(c, p),
 			Basis: fmt.Sprintf("%s s of CPU time in %s s", display.Figure(p.BusySeconds), display.Figure(p.Seconds))}
-		if results.Searched(c) {
+		if c.Searched() {
 			out.At = "at the breaking point"
 		}
 		for _, f := range p.Top[:min(len(p.Top), functionsShown)] {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/report/sample"
@@ -40,7 +40,7 @@ func TestFunctionsArePartedAfterTheirPackagesPath(t *testing.T) {
 }
 
 func TestFilesSayHowTheyAreOpened(t *testing.T) {
-	c := &analysis.CellSummary{Cell: 12, Profile: sample.GoProfile()}
+	c := &summary.Cell{Cell: 12, Profile: sample.GoProfile()}
 	want := []ProfileFile{
 		{Path: "profiles/cell-012/cpu.pprof", Command: "go tool pprof -http=: profiles/cell-012/cpu.pprof"},
 	}

@@ -14,7 +14,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 )
@@ -45,7 +45,7 @@ type Report struct {
 type Flag struct{ Label, Who, Text string }
 
 // New returns the report of a summary.
-func New(s *analysis.Summary) *Report {
+func New(s *summary.Summary) *Report {
 	names := narrative.CellNames(s)
 	r := &Report{
 		Title: display.Plain(s.Experiment.Name), About: display.Plain(s.Experiment.About), Headline: narrative.HeadlineOf(s),
@@ -55,7 +55,7 @@ func New(s *analysis.Summary) *Report {
 		Differences: newDifferences(s, names), Untested: narrative.Untested(s), Profiles: newProfiles(s, names),
 	}
 	for _, f := range narrative.Flags(s) {
-		r.Flags = append(r.Flags, Flag{Label: narrative.FlagLabel(analysis.Flag(f.Word)), Who: f.Who(names), Text: f.Text})
+		r.Flags = append(r.Flags, Flag{Label: narrative.FlagLabel(summary.Flag(f.Word)), Who: f.Who(names), Text: f.Text})
 	}
 	for i := range s.Cells {
 		r.Details = append(r.Details, newDetail(&s.Cells[i], names[i]))
@@ -64,7 +64,7 @@ func New(s *analysis.Summary) *Report {
 }
 
 // JSON writes summary.json: the summary, indented, with a newline at its end.
-func JSON(w io.Writer, s *analysis.Summary) error {
+func JSON(w io.Writer, s *summary.Summary) error {
 	if err := display.WriteJSON(w, s); err != nil {
 		return fmt.Errorf("write the summary of %q as JSON: %w", s.Experiment.Name, err)
 	}

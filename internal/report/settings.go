@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // settingsTable is the table of cells of a record that compares breaking points and, at
 // a common load, latencies: one row for each setting under each limit.
-func settingsTable(s *analysis.Summary, rows []*cellSummary, about []int) Table {
+func settingsTable(s *summary.Summary, rows []*cellSummary, about []int) Table {
 	t := Table{About: about, Lead: "The breaking point is the highest load that still meets the objective."}
 	load := "in its test"
 	at := rows // where latency and use were measured
@@ -24,7 +24,7 @@ func settingsTable(s *analysis.Summary, rows []*cellSummary, about []int) Table 
 		at = make([]*cellSummary, len(rows))
 		for i, c := range rows {
 			at[i] = &cellSummary{}
-			if k := results.CellAt(s.Common, c.Cell); k >= 0 {
+			if k := s.Common.CellAt(c.Cell); k >= 0 {
 				at[i] = &s.Common.Cells[k]
 			}
 		}
@@ -63,7 +63,7 @@ func figureColumn(rows []*cellSummary, col Column, metric string, write func(flo
 	certainties := make([]analysis.Certainty, len(rows))
 	notes := make([]string, len(rows))
 	for i, c := range rows {
-		if low, high, what := analysis.SpreadOf(c, metric); what != analysis.NoEnds && !results.Searched(c) {
+		if low, high, what := analysis.SpreadOf(c, metric); what != analysis.NoEnds && !c.Searched() {
 			notes[i], certainties[i] = write(low)+"–"+write(high), what
 		}
 	}
@@ -73,7 +73,7 @@ func figureColumn(rows []*cellSummary, col Column, metric string, write func(flo
 
 // settingColumns name the cells: by the settings of one server and their limits, or by
 // what is varied.
-func settingColumns(s *analysis.Summary, rows []*cellSummary) []Column {
+func settingColumns(s *summary.Summary, rows []*cellSummary) []Column {
 	cols := nameColumns(s, rows)
 	if s.Experiment.Server != nil {
 		variants := narrative.Variants(s)

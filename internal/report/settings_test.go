@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/report/sample"
 )
@@ -29,7 +29,7 @@ func TestTheTableOfSettingsIsAboutOneLoad(t *testing.T) {
 			t.Errorf("%s: the block has another slow tail than that of the search", r.Details[i].Name)
 		}
 	}
-	c := analysis.CellSummary{Load: analysis.LoadSummary{Find: true}, Breaking: &analysis.BreakingPoint{Searches: 1, Held: &analysis.Step{Target: 1500}}}
+	c := summary.Cell{Load: summary.Load{Find: true}, Breaking: &summary.BreakingPoint{Searches: 1, Held: &summary.Step{Target: 1500}}}
 	if got := narrative.TailLoad(&c); got != "at 1,500 requests/s" {
 		t.Errorf("the load of a slow tail: %q", got)
 	}
@@ -42,7 +42,7 @@ func TestTheTableOfSettingsIsAboutOneLoad(t *testing.T) {
 func TestTheAnswerOfASearchStandsOnce(t *testing.T) {
 	s := sample.Settings().Summary
 	zero := 0
-	s.Findings = []analysis.Finding{{Level: "result", Cell: &zero, Title: "meets the objective up to 143 requests/s", Searched: true},
+	s.Findings = []summary.Finding{{Level: "result", Cell: &zero, Title: "meets the objective up to 143 requests/s", Searched: true},
 		{Level: "result", Cell: &zero, Title: "memory grows from run to run"}}
 	r := New(s)
 	if notes := r.notes(); len(notes) != 1 || !strings.Contains(notes[0].Name, "memory grows") {
@@ -58,7 +58,7 @@ func TestSettingsWithoutABreakingPointShareABlock(t *testing.T) {
 	s := sample.Settings().Summary
 	for i := range s.Cells[:3] {
 		c := &s.Cells[i]
-		c.Breaking = &analysis.BreakingPoint{Reason: "neighbours took CPU in most windows", TrafficS: float64(20 + i)}
+		c.Breaking = &summary.BreakingPoint{Reason: "neighbours took CPU in most windows", TrafficS: float64(20 + i)}
 		c.Causes, c.Knee = nil, nil
 	}
 	s.Cells[2].Breaking.Reason = "it was the generator"

@@ -3,15 +3,15 @@ package report
 import (
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
 // newSheets are the tables that a record has if its experiment has the shape for
 // them.
-func newSheets(s *analysis.Summary, names []string) []Table {
+func newSheets(s *summary.Summary, names []string) []Table {
 	var all []Table
-	for _, of := range []func(*analysis.Summary, []string) Table{distributions, runs, dependencies} {
+	for _, of := range []func(*summary.Summary, []string) Table{distributions, runs, dependencies} {
 		if t := of(s, names); t.Rows() > 0 {
 			t.measured()
 			t.Most = manyRows
@@ -23,7 +23,7 @@ func newSheets(s *analysis.Summary, names []string) []Table {
 
 // distributions has the whole distribution of latency of each cell, for loads that
 // end after a number of requests, as those of hey do.
-func distributions(s *analysis.Summary, names []string) Table {
+func distributions(s *summary.Summary, names []string) Table {
 	if !slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return c.Load.Requests != nil && c.LatencyMS != nil }) {
 		return Table{}
 	}
@@ -32,7 +32,7 @@ func distributions(s *analysis.Summary, names []string) Table {
 	for i := range s.Cells {
 		rows[i], t.About = &s.Cells[i], append(t.About, i)
 	}
-	milliseconds := func(head string, rank Rank, of func(*analysis.Quantiles) float64) Column {
+	milliseconds := func(head string, rank Rank, of func(*summary.Quantiles) float64) Column {
 		return Column{Head: head, Unit: "ms", Rank: rank, Cells: words(rows, func(c *cellSummary) string { return quantileOf(c.LatencyMS, of) })}
 	}
 	t.Columns = []Column{
@@ -44,31 +44,31 @@ func distributions(s *analysis.Summary, names []string) Table {
 			}
 			return display.MeanMilliseconds(c.LatencyMS.Mean, c.LatencyMS.Beyond)
 		})},
-		milliseconds("lowest", 2, func(q *analysis.Quantiles) float64 { return q.Min }),
-		milliseconds("p50", Kept, func(q *analysis.Quantiles) float64 { return q.P50 }),
-		milliseconds("p90", 4, func(q *analysis.Quantiles) float64 { return q.P90 }),
-		milliseconds("p95", 3, func(q *analysis.Quantiles) float64 { return q.P95 }),
-		milliseconds("p99", Kept, func(q *analysis.Quantiles) float64 { return q.P99 }),
-		milliseconds("highest", Kept, func(q *analysis.Quantiles) float64 { return q.Max }),
+		milliseconds("lowest", 2, func(q *summary.Quantiles) float64 { return q.Min }),
+		milliseconds("p50", Kept, func(q *summary.Quantiles) float64 { return q.P50 }),
+		milliseconds("p90", 4, func(q *summary.Quantiles) float64 { return q.P90 }),
+		milliseconds("p95", 3, func(q *summary.Quantiles) float64 { return q.P95 }),
+		milliseconds("p99", Kept, func(q *summary.Quantiles) float64 { return q.P99 }),
+		milliseconds("highest", Kept, func(q *summary.Quantiles) float64 { return q.Max }),
 	}
 	return t
 }
 
 // runs has one row per trial of services that stay up between their trials, because
 // what one run leaves behind affects the next one.
-func runs(s *analysis.Summary, names []string) Table {
+func runs(s *summary.Summary, names []string) Table {
 	if !s.Experiment.Kept {
 		return Table{}
 	}
 	t := Table{Title: "Run by run", Lead: "Each service stayed up between its runs. CPU is that of the busiest interval, memory the highest of the run."}
 	type run struct {
-		*analysis.TrialFigures
+		*summary.TrialFigures
 		name string
 		n    int
 	}
 	var rows []run
 	for i, name := range names {
-		trials := slices.SortedFunc(slices.Values(s.Cells[i].PerTrial), func(a, b analysis.TrialFigures) int { return a.Trial - b.Trial })
+		trials := slices.SortedFunc(slices.Values(s.Cells[i].PerTrial), func(a, b summary.TrialFigures) int { return a.Trial - b.Trial })
 		for n := range trials {
 			rows, t.About = append(rows, run{&trials[n], name, n + 1}), append(t.About, i)
 		}
@@ -90,11 +90,11 @@ func runs(s *analysis.Summary, names []string) Table {
 }
 
 // dependencies has what each dependency used, and how long its service waited.
-func dependencies(s *analysis.Summary, names []string) Table {
+func dependencies(s *summary.Summary, names []string) Table {
 	t := Table{Title: "Dependencies", Lead: "What they used, and how long their services report that they waited, interpolated in the buckets of the services’ own histograms."}
 	type dependency struct {
-		*analysis.DependencySummary
-		waits *analysis.WaitsSummary
+		*summary.Dependency
+		waits *summary.Waits
 		name  string
 	}
 	var rows []dependency
@@ -104,10 +104,10 @@ func dependencies(s *analysis.Summary, names []string) Table {
 			rows, t.About = append(rows, dependency{&c.Dependencies[k], c.WaitsMS, name}), append(t.About, i)
 		}
 		if len(c.Dependencies) == 0 && c.WaitsMS != nil { // behind a URL: nothing else is seen of it
-			rows, t.About = append(rows, dependency{&analysis.DependencySummary{Name: display.Absent}, c.WaitsMS, name}), append(t.About, i)
+			rows, t.About = append(rows, dependency{&summary.Dependency{Name: display.Absent}, c.WaitsMS, name}), append(t.About, i)
 		}
 	}
-	wait := func(head string, of func(*analysis.WaitsSummary) *float64) Column {
+	wait := func(head string, of func(*summary.Waits) *float64) Column {
 		return Column{Head: head, Unit: "ms", Cells: words(rows, func(d dependency) string {
 			if d.waits == nil {
 				return display.Absent
@@ -121,9 +121,9 @@ func dependencies(s *analysis.Summary, names []string) Table {
 		{Head: "CPU", Unit: "CPUs", Cells: words(rows, func(d dependency) string { return display.Maybe(d.Cores, display.Figure) })},
 		{Head: "memory", Unit: "peak MiB", Rank: 1, Cells: words(rows, func(d dependency) string { return display.Maybe(d.PeakBytes, mebibytes) })},
 		{Head: "throttled", Unit: "% of periods", Rank: 2, Cells: words(rows, func(d dependency) string { return share(over(d.ThrottledPeriods, d.Periods)) })},
-		wait("wait p50", func(w *analysis.WaitsSummary) *float64 { return w.P50 }),
-		wait("wait p99", func(w *analysis.WaitsSummary) *float64 { return w.P99 }),
-		wait("wait mean", func(w *analysis.WaitsSummary) *float64 { return &w.Mean }),
+		wait("wait p50", func(w *summary.Waits) *float64 { return w.P50 }),
+		wait("wait p99", func(w *summary.Waits) *float64 { return w.P99 }),
+		wait("wait mean", func(w *summary.Waits) *float64 { return &w.Mean }),
 	}
 	return t
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // spreads are the ends beside a figure of each cell, and the head that names
@@ -17,7 +17,7 @@ func spreads(rows []*cellSummary, metric string) (head string, notes []string) {
 	certainties := make([]analysis.Certainty, len(rows))
 	notes = make([]string, len(rows))
 	for i, c := range rows {
-		if low, high, what := analysis.SpreadOf(c, metric); what != analysis.NoEnds && !results.Searched(c) {
+		if low, high, what := analysis.SpreadOf(c, metric); what != analysis.NoEnds && !c.Searched() {
 			notes[i], certainties[i] = display.Figure(low)+"–"+display.Figure(high), what
 		}
 	}
@@ -102,7 +102,7 @@ func latencyScale(rows []*cellSummary, quantile string) Scale {
 
 // latencyRange shows how certain a quantile of a cell is; nil if it has none.
 func latencyRange(c *cellSummary, quantile string) *Range {
-	f, ok := c.Figure(quantile)
+	f, ok := analysis.FigureOf(c, quantile)
 	if !ok {
 		return nil
 	}
@@ -117,12 +117,12 @@ func latencyRange(c *cellSummary, quantile string) *Range {
 
 // breakScale holds all breaking points; it has no extent if they are counted in
 // different units.
-func breakScale(s *analysis.Summary) Scale {
+func breakScale(s *summary.Summary) Scale {
 	top := 0.0
 	for i := range s.Cells {
-		if b := s.Cells[i].Breaking; b != nil && results.Finite(b.Load()) != nil {
+		if b := s.Cells[i].Breaking; b != nil && summary.Finite(b.Load()) != nil {
 			top = math.Max(top, *b.Load())
-			if results.Finite(b.High) != nil {
+			if summary.Finite(b.High) != nil {
 				top = math.Max(top, *b.High)
 			}
 		}
@@ -137,8 +137,8 @@ func breakScale(s *analysis.Summary) Scale {
 // upper end. It is nil if none was found.
 func breakRange(c *cellSummary) *Range {
 	b := c.Breaking
-	if b == nil || results.Finite(b.Load()) == nil {
+	if b == nil || summary.Finite(b.Load()) == nil {
 		return nil
 	}
-	return &Range{Value: b.Load(), Low: results.Finite(b.Low), High: results.Finite(b.High), Label: narrative.BreakLine(c)}
+	return &Range{Value: b.Load(), Low: summary.Finite(b.Low), High: summary.Finite(b.High), Label: narrative.BreakLine(c)}
 }

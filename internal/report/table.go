@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -61,9 +61,9 @@ type Cell struct {
 	Text  string
 	Note  string // its interval, or what it is a part of
 	Tone  display.Tone
-	Flags []string         // warnings one by one
-	Range *Range           // of a picture
-	Tail  *analysis.Causes // of a slow tail
+	Flags []string        // warnings one by one
+	Range *Range          // of a picture
+	Tail  *summary.Causes // of a slow tail
 }
 
 // Range is a figure with its ends, to be drawn.

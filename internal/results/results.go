@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
@@ -20,8 +21,8 @@ import (
 // Results are what is derived from a record.
 type Results struct {
 	Record  *record.Record
-	Summary *analysis.Summary
-	Series  []analysis.Series // empty where the frames are lost
+	Summary *summary.Summary
+	Series  []summary.Series // empty where the frames are lost
 	// Unwritten is why Derive could not replace latency.hlog; nil: it did, or was not
 	// called.
 	Unwritten error
@@ -217,8 +218,8 @@ func attempts(r *record.Record) []analysis.Attempt {
 	return all
 }
 
-func about(r *record.Record) analysis.SummaryExperiment {
-	s := analysis.SummaryExperiment{
+func about(r *record.Record) summary.Experiment {
+	s := summary.Experiment{
 		Started: r.Run.Started.Format(time.RFC3339), Platform: r.Run.Platform, Seed: r.Run.Seed, TrialsPlanned: len(r.Run.Plan),
 	}
 	type planned struct{ cell, repeat int }
@@ -243,7 +244,7 @@ func about(r *record.Record) analysis.SummaryExperiment {
 }
 
 // profiles adds what the record holds of them to the cells.
-func profiles(r *record.Record, s *analysis.Summary) error {
+func profiles(r *record.Record, s *summary.Summary) error {
 	for i := range s.Cells {
 		if r.Stopped() {
 			return record.ErrStopped

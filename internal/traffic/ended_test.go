@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
 func TestTextReportsThatTheTargetEnded(t *testing.T) {
-	cell := &analysis.CellSummary{}
+	cell := &summary.Cell{}
 	text := server(&Result{Cell: cell, Ended: 5100 * time.Millisecond}, display.Terminal{})
 	if want := "Target\n  ended  0:05 after the load began; it was not measured after that\n\n"; text != want {
 		t.Errorf("got %q, want %q", text, want)

@@ -3,7 +3,7 @@ package traffic
 import (
 	"io"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -11,14 +11,14 @@ import (
 type outcome struct {
 	URL      string `json:"url"`
 	Insecure bool   `json:"insecure,omitempty"` // no certificate was checked
-	*analysis.CellSummary
+	*summary.Cell
 	Thresholds []Kept   `json:"thresholds"`
 	Ended      *float64 `json:"target_ended_s,omitempty"` // seconds after the load began
 }
 
 // JSON writes a result as one object, with the fields of a cell in summary.json.
 func JSON(w io.Writer, url string, insecure bool, r *Result, kept []Kept) error {
-	all := outcome{URL: url, Insecure: insecure, CellSummary: r.Cell, Thresholds: kept}
+	all := outcome{URL: url, Insecure: insecure, Cell: r.Cell, Thresholds: kept}
 	if seconds := r.Ended.Seconds(); seconds > 0 {
 		all.Ended = &seconds
 	}

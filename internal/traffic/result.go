@@ -3,7 +3,7 @@ package traffic
 import (
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/internal/signals"
@@ -12,7 +12,7 @@ import (
 // Result is the result of a load, from its record.
 type Result struct {
 	All    results.Results // with Cell as the only one
-	Cell   *analysis.CellSummary
+	Cell   *summary.Cell
 	Client signals.Client // of all agents and measured frames together
 	Length time.Duration  // of the measured part
 	Spoken string         // the protocol; "": HTTP/1.1 without TLS

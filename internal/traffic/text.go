@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 )
@@ -25,7 +25,7 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 	if text := hiddenStall(r); text != "" {
 		fmt.Fprintf(&b, "%s\n", out.Line(text, display.Warning))
 	}
-	b.WriteString(summary(r, out))
+	b.WriteString(summaryText(r, out))
 	b.WriteString(latencies(r, out))
 	b.WriteString(bars(r, out))
 	b.WriteString(answers(r, out))
@@ -45,7 +45,7 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 }
 
 // beside are flags that have no meaning for a single load.
-var beside = analysis.Flags{analysis.FlagFewTrials, analysis.FlagFewPeriods}
+var beside = summary.Flags{summary.FlagFewTrials, summary.FlagFewPeriods}
 
 // headline has the rate, the p99, the availability, and the cause of the slow tail.
 func headline(url string, r *Result) string {
@@ -108,7 +108,7 @@ func hiddenStall(r *Result) string {
 // farAboveP99 is how many times p99 a request takes that met a stall, not a queue.
 const farAboveP99 = 5
 
-func summary(r *Result, out display.Terminal) string {
+func summaryText(r *Result, out display.Terminal) string {
 	c := r.Cell
 	rows := [][2]string{
 		{"requests", fmt.Sprintf("%s in %s s", display.Grouped(c.Requests), display.Figure(r.Length.Seconds()))},
@@ -203,7 +203,7 @@ func latencies(r *Result, out display.Terminal) string {
 		return ""
 	}
 	names := []string{"lowest", "mean", "p50", "p90", "p95", "p99", "p99.9", "highest"}
-	values := func(q *analysis.Quantiles) []string {
+	values := func(q *summary.Quantiles) []string {
 		all := []string{display.Milliseconds(q.Min), display.MeanMilliseconds(q.Mean, q.Beyond)}
 		for _, one := range q.All() {
 			all = append(all, display.Milliseconds(one.Value))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -120,7 +121,7 @@ func (t Threshold) Judge(r *Result) Kept {
 	}
 	seen := k.Value != nil && keeps(*k.Value)
 	failed := r.Cell.Requests - r.Client.Good
-	share, latency := analysis.ShareOf(t.metric)
+	share, latency := summary.ShareOf(t.metric)
 	switch {
 	case !latency && t.metric != "mean", r.Cell.Requests == 0:
 		k.Kept = seen

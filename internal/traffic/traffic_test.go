@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -86,8 +86,8 @@ func answered(failed int64) *Result {
 	}
 	good, rate := 100*1000/float64(1000+failed), 1000.0
 	return &Result{Client: signals.Client{Good: 1000, Refused: failed, Latency: h}, timeout: 2 * time.Second,
-		Cell: &analysis.CellSummary{Requests: 1000 + failed, RateRPS: &rate, Availability: &good,
-			LatencyMS: &analysis.Quantiles{P50: 1, P90: 2, P95: 3, P99: 300, P999: 300, Max: 500, Mean: 10}}}
+		Cell: &summary.Cell{Requests: 1000 + failed, RateRPS: &rate, Availability: &good,
+			LatencyMS: &summary.Quantiles{P50: 1, P90: 2, P95: 3, P99: 300, P999: 300, Max: 500, Mean: 10}}}
 }
 
 func TestThresholds(t *testing.T) {
@@ -138,7 +138,7 @@ func TestAFailedRequestMissesEveryLatency(t *testing.T) {
 			t.Errorf("%s with %d failed: %+v, want kept %v, %q", c.text, c.failed, k, c.kept, c.why)
 		}
 	}
-	none := &Result{Cell: &analysis.CellSummary{Requests: 100}, Client: signals.Client{Refused: 100, Latency: signals.NewHistogram()}}
+	none := &Result{Cell: &summary.Cell{Requests: 100}, Client: signals.Client{Refused: 100, Latency: signals.NewHistogram()}}
 	one, _ := ParseThreshold("p99<1s")
 	if k := one.Judge(none); k.Kept || k.Text() != "100% of the requests failed, and a failed request counts as infinitely late" {
 		t.Errorf("none was answered: %+v: %s", k, k.Text())
@@ -153,7 +153,7 @@ func TestAFailedRequestMissesEveryLatency(t *testing.T) {
 
 func TestThresholdErrors(t *testing.T) {
 	one, _ := ParseThreshold("p99<1h")
-	if k := one.Judge(&Result{Cell: &analysis.CellSummary{}}); k.Kept || k.Value != nil {
+	if k := one.Judge(&Result{Cell: &summary.Cell{}}); k.Kept || k.Value != nil {
 		t.Errorf("not measured: %+v", k)
 	}
 	for text, want := range map[string]string{
@@ -183,14 +183,14 @@ func TestText(t *testing.T) {
 		latency.Record(1200 * time.Microsecond)
 	}
 	latency.Record(40 * time.Millisecond)
-	q := &analysis.Quantiles{P50: 1.2, P90: 1.2, P95: 1.2, P99: 40, P999: 40, Max: 40, Mean: 1.59, Min: 1.2}
+	q := &summary.Quantiles{P50: 1.2, P90: 1.2, P95: 1.2, P99: 40, P999: 40, Max: 40, Mean: 1.59, Min: 1.2}
 	r := &Result{
-		Cell: &analysis.CellSummary{Requests: 100, RateRPS: &rate, Availability: &good, LatencyMS: q, ServiceMS: q,
-			Load:      analysis.LoadSummary{Kind: "open", Rate: &rate},
-			CPU:       analysis.CPUSummary{Cores: &cpu, OfLimit: &ofLimit, Periods: &periods, ThrottledPeriods: &throttled},
-			Memory:    analysis.MemorySummary{PeakBytes: &memory},
-			Generator: analysis.GeneratorSummary{SendLagP99US: &lag, Cores: &cores, OpenConnections: &open},
-			Flags:     analysis.Flags{"few_trials", "cpu_stolen"}},
+		Cell: &summary.Cell{Requests: 100, RateRPS: &rate, Availability: &good, LatencyMS: q, ServiceMS: q,
+			Load:      summary.Load{Kind: "open", Rate: &rate},
+			CPU:       summary.CPU{Cores: &cpu, OfLimit: &ofLimit, Periods: &periods, ThrottledPeriods: &throttled},
+			Memory:    summary.Memory{PeakBytes: &memory},
+			Generator: summary.Generator{SendLagP99US: &lag, Cores: &cores, OpenConnections: &open},
+			Flags:     summary.Flags{"few_trials", "cpu_stolen"}},
 		Client: signals.Client{Good: 99, Timeouts: 1, Status: map[string]int64{"200": 99}, Bytes: 2048, Connects: 8, CPU: 0.01, Latency: latency},
 		Length: 100 * time.Millisecond, measured: 2048,
 	}
@@ -259,17 +259,17 @@ Thresholds
 func TestTheFirstLineNamesTheCause(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		tail *analysis.Causes
+		tail *summary.Causes
 		want string
 	}{
 		{"nothing was observed", nil, ""},
-		{"throttling", &analysis.Causes{Requests: 20, Throttling: 0.89, Rest: 0.11}, " Throttling explains 89% of its slow tail (p99 and above)."},
-		{"too few requests", &analysis.Causes{Requests: 19, Throttling: 0.89, Rest: 0.11}, ""},
-		{"too few requests, late ones", &analysis.Causes{Requests: 19, Generator: 0.89, Rest: 0.11}, ""},
-		{"its own work", &analysis.Causes{Requests: 500, Throttling: 0.4, Rest: 0.6}, ""},
-		{"several causes, none of which has a fifth", &analysis.Causes{Requests: 500, Throttling: 0.19, Generator: 0.17, Dependency: 0.16, Restart: 0.16, Neighbours: 0.16, Rest: 0.16}, ""},
-		{"others", &analysis.Causes{Requests: 500, Throttling: 0.2, Neighbours: 0.45, Rest: 0.35}, " CPU used by others explains 45% of its slow tail (p99 and above)."},
-		{"the generator and its queue", &analysis.Causes{Requests: 500, Generator: 0.3, GeneratorQueue: 0.25, Throttling: 0.35, Rest: 0.1},
+		{"throttling", &summary.Causes{Requests: 20, Throttling: 0.89, Rest: 0.11}, " Throttling explains 89% of its slow tail (p99 and above)."},
+		{"too few requests", &summary.Causes{Requests: 19, Throttling: 0.89, Rest: 0.11}, ""},
+		{"too few requests, late ones", &summary.Causes{Requests: 19, Generator: 0.89, Rest: 0.11}, ""},
+		{"its own work", &summary.Causes{Requests: 500, Throttling: 0.4, Rest: 0.6}, ""},
+		{"several causes, none of which has a fifth", &summary.Causes{Requests: 500, Throttling: 0.19, Generator: 0.17, Dependency: 0.16, Restart: 0.16, Neighbours: 0.16, Rest: 0.16}, ""},
+		{"others", &summary.Causes{Requests: 500, Throttling: 0.2, Neighbours: 0.45, Rest: 0.35}, " CPU used by others explains 45% of its slow tail (p99 and above)."},
+		{"the generator and its queue", &summary.Causes{Requests: 500, Generator: 0.3, GeneratorQueue: 0.25, Throttling: 0.35, Rest: 0.1},
 			" 55% of its slow tail is the generator's own, so it shows nothing about the service."},
 	} {
 		r := answered(0)
@@ -298,7 +298,7 @@ func TestAHintFollowsFromTheStatus(t *testing.T) {
 		{map[string]int64{"500": 100}, 0, ""},
 		{nil, 0, ""},
 	} {
-		r := &Result{Cell: &analysis.CellSummary{Requests: 100}, Client: signals.Client{Status: c.status, Good: c.good, Latency: signals.NewHistogram()}}
+		r := &Result{Cell: &summary.Cell{Requests: 100}, Client: signals.Client{Status: c.status, Good: c.good, Latency: signals.NewHistogram()}}
 		if got := hint(r); !strings.Contains(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%v: %q, want %q", c.status, got, c.want)
 		}
@@ -313,10 +313,10 @@ func TestAHintFollowsFromTheStatus(t *testing.T) {
 func TestFiguresAreBrokenWithinTheirColumn(t *testing.T) {
 	for _, colour := range []bool{false, true} {
 		out := display.Terminal{Width: 80, Colour: colour}
-		r := &Result{Cell: &analysis.CellSummary{Generator: analysis.GeneratorSummary{Limited: true}}, Client: signals.Client{Latency: signals.NewHistogram()},
+		r := &Result{Cell: &summary.Cell{Generator: summary.Generator{Limited: true}}, Client: signals.Client{Latency: signals.NewHistogram()},
 			Spoken: "HTTP/1.1 over TLS 1.3, TLS_AES_128_GCM_SHA256, X25519MLKEM768, certificate of ECDSA P-256"}
 		r.Client.Latency.Record(time.Millisecond)
-		for _, text := range []string{generator(r, out), summary(r, out)} {
+		for _, text := range []string{generator(r, out), summaryText(r, out)} {
 			for _, line := range strings.Split(text, "\n") {
 				if display.Width(ansi.Strip(line)) > 80 {
 					t.Errorf("%d columns: %s", display.Width(ansi.Strip(line)), line)
@@ -332,11 +332,11 @@ func TestFiguresAreBrokenWithinTheirColumn(t *testing.T) {
 // Latencies beyond the range of histograms are shown as lower bounds, with a note.
 func TestTextOfLatenciesBeyondTheRange(t *testing.T) {
 	rate, good := 1.0, 100.0
-	q := &analysis.Quantiles{P50: 1, P90: 2, P95: 3, P99: 3_602_907.135, P999: 3_602_907.135, Max: 3_602_907.135, Mean: 72_000, Min: 1, Beyond: 2}
+	q := &summary.Quantiles{P50: 1, P90: 2, P95: 3, P99: 3_602_907.135, P999: 3_602_907.135, Max: 3_602_907.135, Mean: 72_000, Min: 1, Beyond: 2}
 	latency := signals.NewHistogram()
 	latency.Record(2 * time.Hour)
 	r := &Result{
-		Cell:   &analysis.CellSummary{Requests: 100, RateRPS: &rate, Availability: &good, LatencyMS: q, ServiceMS: q, Flags: analysis.Flags{"beyond_range"}},
+		Cell:   &summary.Cell{Requests: 100, RateRPS: &rate, Availability: &good, LatencyMS: q, ServiceMS: q, Flags: summary.Flags{"beyond_range"}},
 		Client: signals.Client{Good: 100, Latency: latency},
 	}
 	var b strings.Builder
@@ -378,7 +378,7 @@ func TestAClosedLoopThatHidesAStallNamesRate(t *testing.T) {
 			latency.Record(c.stall)
 		}
 		r := &Result{Length: 10 * time.Second, Client: signals.Client{Latency: latency},
-			Cell: &analysis.CellSummary{LatencyMS: &analysis.Quantiles{P99: c.p99}, Load: analysis.LoadSummary{Kind: c.kind, Users: &users, Stages: c.stages}}}
+			Cell: &summary.Cell{LatencyMS: &summary.Quantiles{P99: c.p99}, Load: summary.Load{Kind: c.kind, Users: &users, Stages: c.stages}}}
 		want := ""
 		if c.hidden {
 			want = "The service stalled for 20% of the time, which p99 of a closed loop hides: measure with --rate."

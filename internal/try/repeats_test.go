@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -13,11 +13,11 @@ import (
 )
 
 // searchedOften is a cell with a search for each load.
-func searchedOften(service string, loads ...float64) analysis.CellSummary {
+func searchedOften(service string, loads ...float64) summary.Cell {
 	c := cellOf(service, loads[len(loads)/2], loads[0], loads[len(loads)-1])
 	c.Load.Find, c.Trials = true, len(loads)
 	for _, v := range loads {
-		c.PerTrial = append(c.PerTrial, analysis.TrialFigures{Breaking: &v})
+		c.PerTrial = append(c.PerTrial, summary.TrialFigures{Breaking: &v})
 	}
 	return c
 }
@@ -27,7 +27,7 @@ func TestSeveralSearchesRankTheSettings(t *testing.T) {
 	low := searchedOften("as-is", 396, 398, 399, 400, 401, 402)
 	for _, c := range []struct {
 		name  string
-		other analysis.CellSummary
+		other summary.Cell
 		want  string
 	}{
 		{"more", searchedOften("gomaxprocs-1", 496, 498, 499, 500, 501, 502), "For throughput (6 searches each): as it is 400 requests/s (396–402), GOMAXPROCS=1 500 requests/s (496–502); GOMAXPROCS=1 holds more than it does as it is (p "},
@@ -36,7 +36,7 @@ func TestSeveralSearchesRankTheSettings(t *testing.T) {
 		{"too few", searchedOften("gomaxprocs-1", 496, 500, 502), "For throughput the settings are not ranked (3 searches each): as it is"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := verdict("server", variants, summary(low, c.other, searchedOften("no-limit", 896, 898, 899, 900, 901, 902)), nil)
+			got := verdict("server", variants, summaryOf(low, c.other, searchedOften("no-limit", 896, 898, 899, 900, 901, 902)), nil)
 			if !strings.Contains(got, c.want) || strings.Contains(got, "one search") {
 				t.Errorf("%q is missing, or one search is claimed, in:\n%s", c.want, got)
 			}
@@ -56,7 +56,7 @@ func TestLimitsThatAreNotKnownAreNoAbsence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := summary(cellOf("as-is", 400, 380, 420))
+	found := summaryOf(cellOf("as-is", 400, 380, 420))
 	found.Experiment.Server = e.Server
 	got := strings.Join(narrative.Tried(found), " ")
 	for _, want := range []string{"Under limits that are not known api.test breaks at 400 requests/s", "The service runs on another host. So its limits, its CPU and its throttling are not known."} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/stats"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -137,7 +138,7 @@ func TestErrorsNameTheFlag(t *testing.T) {
 
 // verdict is the paragraph of a record in which the variants were searched and, if level
 // is not nil, held at one load.
-func verdict(name string, variants []Variant, found, level *analysis.Summary) string {
+func verdict(name string, variants []Variant, found, level *summary.Summary) string {
 	found.Experiment.Server, found.Common = &experiment.Server{Name: name}, level
 	for _, v := range variants {
 		one := experiment.Setup{Service: v.Service, Label: v.Label, NoEffect: v.NoEffect, Advice: v.Advice}
@@ -155,8 +156,8 @@ func verdict(name string, variants []Variant, found, level *analysis.Summary) st
 	return strings.Join(narrative.Tried(found), " ")
 }
 
-func cellOf(service string, load, low, high float64) analysis.CellSummary {
-	c := analysis.CellSummary{Service: service, Label: service, Load: analysis.LoadSummary{Kind: "open"}, Breaking: &analysis.BreakingPoint{}}
+func cellOf(service string, load, low, high float64) summary.Cell {
+	c := summary.Cell{Service: service, Label: service, Load: summary.Load{Kind: "open"}, Breaking: &summary.BreakingPoint{}}
 	if load > 0 {
 		c.Breaking.RateRPS, c.Breaking.Low, c.Breaking.High = &load, &low, &high
 	}
@@ -164,60 +165,60 @@ func cellOf(service string, load, low, high float64) analysis.CellSummary {
 }
 
 // boundOf was seen to hold a load, and not to break.
-func boundOf(service string, load float64) analysis.CellSummary {
+func boundOf(service string, load float64) summary.Cell {
 	c := cellOf(service, load, load, 0)
 	c.Breaking.High, c.Breaking.AtLeast = nil, true
 	return c
 }
 
-func summary(cells ...analysis.CellSummary) *analysis.Summary {
+func summaryOf(cells ...summary.Cell) *summary.Summary {
 	for i := range cells {
 		cells[i].Cell = i
 	}
-	return &analysis.Summary{Cells: cells}
+	return &summary.Summary{Cells: cells}
 }
 
 func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
 	limited := cellOf("as-is", 400, 380, 420)
-	limited.Objective = &analysis.ObjectiveSummary{Text: "p99 <= 100ms"}
-	limited.Breaking.LimitedBy, limited.Breaking.Evidence = analysis.ByThrottling, "it was throttled in 40% of the periods"
-	limited.Causes = &analysis.Causes{Quantile: "p99", Throttling: 0.61, Rest: 0.39}
+	limited.Objective = &summary.Objective{Text: "p99 <= 100ms"}
+	limited.Breaking.LimitedBy, limited.Breaking.Evidence = summary.ByThrottling, "it was throttled in 40% of the periods"
+	limited.Causes = &summary.Causes{Quantile: "p99", Throttling: 0.61, Rest: 0.39}
 	bound := boundOf("no-limit", 900)
 	none := cellOf("as-is", 0, 0, 0)
 	none.Breaking.Reason = "it misses the objective even at the lowest load tried"
 	rate := 210.0
-	at := func(service string, p99 float64) analysis.CellSummary {
+	at := func(service string, p99 float64) summary.Cell {
 		c := cellOf(service, 0, 0, 0)
-		c.Load.Rate, c.LatencyMS = &rate, &analysis.Quantiles{P99: p99}
+		c.Load.Rate, c.LatencyMS = &rate, &summary.Quantiles{P99: p99}
 		return c
 	}
-	level := summary(at("as-is", 45), at("gomaxprocs-1", 12))
-	sure := summary(trialsOf("as-is", 45, 43, 44, 45, 45, 46, 47), trialsOf("gomaxprocs-1", 12, 10, 11, 12, 12, 13, 14))
-	unsure := summary(trialsOf("as-is", 45, 10, 11, 45, 45, 46, 47), trialsOf("gomaxprocs-1", 12, 10, 11, 12, 12, 46, 47))
+	level := summaryOf(at("as-is", 45), at("gomaxprocs-1", 12))
+	sure := summaryOf(trialsOf("as-is", 45, 43, 44, 45, 45, 46, 47), trialsOf("gomaxprocs-1", 12, 10, 11, 12, 12, 13, 14))
+	unsure := summaryOf(trialsOf("as-is", 45, 10, 11, 45, 45, 46, 47), trialsOf("gomaxprocs-1", 12, 10, 11, 12, 12, 46, 47))
 
 	for _, c := range []struct {
 		name         string
-		found, level *analysis.Summary
+		found, level *summary.Summary
 		want, not    []string
 	}{
-		{"where and why", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), cellOf("no-limit", 900, 850, 950)), nil,
+		{"where and why", summaryOf(limited, cellOf("gomaxprocs-1", 300, 290, 310), cellOf("no-limit", 900, 850, 950)), nil,
 			[]string{"breaks at 400 requests/s (380–420); the objective is p99 <= 100ms.", "It is limited by throttling, before its CPU limit is used up: it was throttled in 40% of the periods.",
 				"61% of its slow tail at the breaking point (from p99 on) is throttling.", "Without the limit it breaks at 900 requests/s (850–950), against 400 requests/s (380–420) under it (one search each; results differ from start to start).",
 				"as it is 400 requests/s (380–420), GOMAXPROCS=1 300 requests/s (290–310)."}, []string{"best", "times as much"}},
-		{"one search each ranks no settings", summary(limited, cellOf("gomaxprocs-1", 500, 480, 520), bound), nil,
+		{"one search each ranks no settings", summaryOf(limited, cellOf("gomaxprocs-1", 500, 480, 520), bound), nil,
 			[]string{"For throughput the settings are not ranked (one search each; results differ from start to start): as it is 400 requests/s (380–420), GOMAXPROCS=1 500 requests/s (480–520). " +
 				"Ranking takes at least 4 searches of each, as with --repeats 6.", "at least 900 requests/s"}, []string{"best", "more than as it is"}},
-		{"a setting that was not seen to break", summary(limited, boundOf("gomaxprocs-1", 500), bound), nil,
+		{"a setting that was not seen to break", summaryOf(limited, boundOf("gomaxprocs-1", 500), bound), nil,
 			[]string{"as it is 400 requests/s (380–420), GOMAXPROCS=1 at least 500 requests/s."}, []string{"best"}},
-		{"no breaking point", summary(none, cellOf("gomaxprocs-1", 300, 290, 310), bound), nil,
+		{"no breaking point", summaryOf(none, cellOf("gomaxprocs-1", 300, 290, 310), bound), nil,
 			[]string{"No breaking point of server was found under a limit of 1.5 CPUs and 256 MiB of memory: it misses the objective even at the lowest load tried."}, nil},
-		{"p99 surely lower", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), sure,
+		{"p99 surely lower", summaryOf(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), sure,
 			[]string{"At 210 requests/s GOMAXPROCS=1 lowers p99: 12.0 ms against 45.0 ms as it is, median of 6 trials (median of the pairwise differences −33.0 ms"}, nil},
-		{"p99 perhaps lower", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), unsure,
+		{"p99 perhaps lower", summaryOf(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), unsure,
 			[]string{"no setting lowers p99 significantly; the lowest is GOMAXPROCS=1: 12.0 ms against 45.0 ms as it is, median of 6 trials ("}, []string{"GOMAXPROCS=1 lowers"}},
-		{"p99 with too few trials", summary(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), level, []string{"p99 of the settings is not ranked: 12.0 ms (GOMAXPROCS=1) against 45.0 ms as it is"}, nil},
-		{"nothing at all", summary(), nil, []string{"The breaking point of server is not known"}, nil},
+		{"p99 with too few trials", summaryOf(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), level, []string{"p99 of the settings is not ranked: 12.0 ms (GOMAXPROCS=1) against 45.0 ms as it is"}, nil},
+		{"nothing at all", summaryOf(), nil, []string{"The breaking point of server is not known"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := verdict("server", variants, c.found, c.level)
@@ -237,25 +238,25 @@ func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 
 func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 1500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
-	with := func(service string, find bool, d *analysis.Disturbance) analysis.CellSummary {
+	with := func(service string, find bool, d *summary.Disturbance) summary.Cell {
 		c := cellOf(service, 400, 380, 420)
 		c.Load.Find, c.Disturbance = find, d
 		return c
 	}
-	window := &analysis.Disturbance{By: []string{analysis.Hypervisor}, Trials: 20, Disturbed: 1}
-	trials := &analysis.Disturbance{By: []string{analysis.Neighbours, analysis.Waiting}, Trials: 6, Disturbed: 3, Kept: 2, Quantile: "p99"}
+	window := &summary.Disturbance{By: []string{summary.Hypervisor}, Trials: 20, Disturbed: 1}
+	trials := &summary.Disturbance{By: []string{summary.Neighbours, summary.Waiting}, Trials: 6, Disturbed: 3, Kept: 2, Quantile: "p99"}
 	for _, c := range []struct {
 		name         string
-		found, level *analysis.Summary
+		found, level *summary.Summary
 		want         string
 	}{
-		{"nothing", summary(with("as-is", true, nil), with("no-limit", true, nil)), summary(with("as-is", false, nil)), ""},
-		{"a search", summary(with("as-is", true, window), with("no-limit", true, nil)), nil,
+		{"nothing", summaryOf(with("as-is", true, nil), with("no-limit", true, nil)), summaryOf(with("as-is", false, nil)), ""},
+		{"a search", summaryOf(with("as-is", true, window), with("no-limit", true, nil)), nil,
 			"While breaking points were searched, 1 of 20 search windows was disturbed by steal time; a miss there does not count."},
-		{"both", summary(with("as-is", true, window), with("no-limit", true, window)), summary(with("as-is", false, trials)),
+		{"both", summaryOf(with("as-is", true, window), with("no-limit", true, window)), summaryOf(with("as-is", false, trials)),
 			"While breaking points were searched, 2 of 40 search windows were disturbed by steal time; a miss there does not count; " +
 				"while latency was compared, 3 of 6 trials were disturbed by other processes and a generator that waited for a CPU (1 of them repeated); effect on p99 unknown."},
-		{"what p99 does not rest on", summary(with("as-is", true, nil), with("no-limit", true, nil)), summary(with("as-is", false, nil), with("no-limit", false, trials)), ""},
+		{"what p99 does not rest on", summaryOf(with("as-is", true, nil), with("no-limit", true, nil)), summaryOf(with("as-is", false, nil), with("no-limit", false, trials)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := verdict("server", variants, c.found, c.level)
@@ -268,8 +269,8 @@ func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 
 // levelled are cells at one load with the p99 of their trials, and that of all their
 // requests together, with the tests against the first as analysis makes them.
-func levelled(cells ...analysis.CellSummary) *analysis.Summary {
-	s := summary(cells...)
+func levelled(cells ...summary.Cell) *summary.Summary {
+	s := summaryOf(cells...)
 	var values [][]float64
 	for i := range s.Cells {
 		m, _ := analysis.MetricOf("p99")
@@ -277,19 +278,19 @@ func levelled(cells ...analysis.CellSummary) *analysis.Summary {
 	}
 	for i, c := range stats.Against(values[0], values[1:]) {
 		if c.Enough() {
-			s.Comparisons = append(s.Comparisons, analysis.Comparison{Cell: i + 1, Metric: "latency_ms.p99", Base: c.Base, Value: c.Value, Shift: c.Shift,
+			s.Comparisons = append(s.Comparisons, summary.Comparison{Cell: i + 1, Metric: "latency_ms.p99", Base: c.Base, Value: c.Value, Shift: c.Shift,
 				Low: c.Interval.Low, High: c.Interval.High, P: c.P, PHolm: c.PHolm, Significant: c.Significant, Trials: c.Trials})
 		}
 	}
 	return s
 }
 
-func trialsOf(service string, pooled float64, p99s ...float64) analysis.CellSummary {
+func trialsOf(service string, pooled float64, p99s ...float64) summary.Cell {
 	rate := 210.0
 	c := cellOf(service, 0, 0, 0)
-	c.Load.Rate, c.LatencyMS = &rate, &analysis.Quantiles{P99: pooled}
+	c.Load.Rate, c.LatencyMS = &rate, &summary.Quantiles{P99: pooled}
 	for i := range p99s {
-		c.PerTrial = append(c.PerTrial, analysis.TrialFigures{P99: &p99s[i]})
+		c.PerTrial = append(c.PerTrial, summary.TrialFigures{P99: &p99s[i]})
 	}
 	return c
 }
@@ -299,11 +300,11 @@ func trialsOf(service string, pooled float64, p99s ...float64) analysis.CellSumm
 // requests together.
 func TestP99IsComparedByWhatIsTested(t *testing.T) {
 	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 3500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
-	found := summary(cellOf("as-is", 400, 380, 420), cellOf("gomaxprocs-1", 300, 290, 310), cellOf("gomaxprocs-3", 310, 300, 320), cellOf("no-limit", 900, 850, 950))
+	found := summaryOf(cellOf("as-is", 400, 380, 420), cellOf("gomaxprocs-1", 300, 290, 310), cellOf("gomaxprocs-3", 310, 300, 320), cellOf("no-limit", 900, 850, 950))
 	asIs := trialsOf("as-is", 104, 98, 99, 100, 101, 102, 104)
 	for _, c := range []struct {
 		name      string
-		level     *analysis.Summary
+		level     *summary.Summary
 		want, not []string
 	}{
 		{"the lowest of all requests together is not the one that is surely lower",
@@ -341,7 +342,7 @@ func TestWhatWasNotDeterminedIsNamed(t *testing.T) {
 	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 3500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
 	none := cellOf("gomaxprocs-1", 0, 0, 0)
 	none.Breaking.Reason = "other processes took CPU."
-	found := summary(cellOf("as-is", 400, 380, 420), none, cellOf("gomaxprocs-3", 500, 480, 520), cellOf("no-limit", 0, 0, 0))
+	found := summaryOf(cellOf("as-is", 400, 380, 420), none, cellOf("gomaxprocs-3", 500, 480, 520), cellOf("no-limit", 0, 0, 0))
 	got := verdict("server", variants, found, nil)
 	for _, want := range []string{
 		"No breaking point was found with GOMAXPROCS=1: other processes took CPU.",

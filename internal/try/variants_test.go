@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
@@ -191,7 +191,7 @@ func TestASettingWithoutEffectIsSaidAndLeftOut(t *testing.T) {
 	if len(e.Cells) != 2 || e.Cells[0].Service.Name != "as-is" || e.Cells[1].Service.Name != "no-limit" {
 		t.Errorf("%d cells, want as-is and no-limit", len(e.Cells))
 	}
-	found := summary(cellOf("as-is", 400, 380, 420), cellOf("no-limit", 900, 850, 950))
+	found := summaryOf(cellOf("as-is", 400, 380, 420), cellOf("no-limit", 900, 850, 950))
 	if e.CommonLoad() == nil {
 		t.Error("no common load is planned, so what the limit costs in latency is not measured")
 	}
@@ -209,16 +209,16 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 	a := testAsk("node", "server.js", "${port}")
 	variants := Variants(a, experiment.Limits{CPUMillis: 1500}, Seen{Info: runtimes.Info{Runtime: runtimes.Node}}, runtimes.Machine{Online: 4})
 	rate := 280.0
-	at := func(service string, p99 float64) analysis.CellSummary {
+	at := func(service string, p99 float64) summary.Cell {
 		c := cellOf(service, 0, 0, 0)
-		c.Load.Rate, c.LatencyMS = &rate, &analysis.Quantiles{P99: p99}
+		c.Load.Rate, c.LatencyMS = &rate, &summary.Quantiles{P99: p99}
 		return c
 	}
-	level := summary(at("as-is", 45), at("replicas-2", 12))
+	level := summaryOf(at("as-is", 45), at("replicas-2", 12))
 	for i := range 6 {
 		for k, v := range []float64{45, 12} {
 			v += float64(i) / 100
-			level.Cells[k].PerTrial = append(level.Cells[k].PerTrial, analysis.TrialFigures{P99: &v})
+			level.Cells[k].PerTrial = append(level.Cells[k].PerTrial, summary.TrialFigures{P99: &v})
 		}
 	}
 	bound := boundOf("replicas-2", 800)
@@ -226,8 +226,8 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 	none.Breaking.Reason = "other processes took CPU."
 	for _, c := range []struct {
 		name     string
-		replicas analysis.CellSummary
-		level    *analysis.Summary
+		replicas summary.Cell
+		level    *summary.Summary
 		want     string
 	}{
 		{"they hold more", cellOf("replicas-2", 800, 780, 820), nil,
@@ -239,7 +239,7 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 		{"none was found", none, nil, "(2 limits in total), no breaking point was found: other processes took CPU."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := verdict("node", variants, summary(cellOf("as-is", 400, 380, 420), c.replicas, cellOf("no-limit", 900, 850, 950)), c.level)
+			got := verdict("node", variants, summaryOf(cellOf("as-is", 400, 380, 420), c.replicas, cellOf("no-limit", 900, 850, 950)), c.level)
 			if !strings.Contains(got, c.want) {
 				t.Errorf("%q is missing in:\n%s", c.want, got)
 			}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/record"
 )
 
@@ -32,7 +32,7 @@ func (a *attempt) readable(t *testing.T, name string, whole bool, struck time.Ti
 	report := a.box.Command(0, "report", dir, "--json")
 	report.Stdout, report.Stderr = &out, &errs
 	err := report.Run()
-	var s analysis.Summary
+	var s summary.Summary
 	if jsonErr := json.Unmarshal(out.Bytes(), &s); jsonErr != nil || report.ProcessState.ExitCode() != 0 && report.ProcessState.ExitCode() != 99 && !s.Invalid() {
 		t.Errorf("the record %s cannot be read: %v, %v:\n%s", name, err, jsonErr, &errs)
 		return

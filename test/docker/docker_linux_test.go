@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/test/dockerd"
@@ -32,7 +32,7 @@ func file(t *testing.T, yaml string) string {
 }
 
 // run runs an experiment to its end and returns its summary.
-func run(t *testing.T, on, what string, args ...string) (*analysis.Summary, string) {
+func run(t *testing.T, on, what string, args ...string) (*summary.Summary, string) {
 	t.Helper()
 	bench.Need(t)
 	dir := filepath.Join(t.TempDir(), "record")
@@ -40,7 +40,7 @@ func run(t *testing.T, on, what string, args ...string) (*analysis.Summary, stri
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	out, err := c.Output()
-	s := testkit.Answer[analysis.Summary](t, err, out, errs.String())
+	s := testkit.Answer[summary.Summary](t, err, out, errs.String())
 	bench.NothingLeft(t)
 	return s, dir
 }
@@ -81,7 +81,7 @@ func text(t *testing.T, parts ...string) string {
 }
 
 // throttled is the share of a cell's periods that were throttled.
-func throttled(c *analysis.CellSummary) float64 {
+func throttled(c *summary.Cell) float64 {
 	return float64(*c.CPU.ThrottledPeriods) / float64(*c.CPU.Periods)
 }
 
@@ -118,7 +118,7 @@ func disturbed(t *testing.T, dir string) bool {
 }
 
 // holds checks whether a record has everything that a local one has.
-func holds(t *testing.T, dir string, s *analysis.Summary) {
+func holds(t *testing.T, dir string, s *summary.Summary) {
 	t.Helper()
 	var r record.Run
 	if err := json.Unmarshal([]byte(text(t, dir, record.RunFile)), &r); err != nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/record"
@@ -246,7 +246,7 @@ func (a *attempt) readable(t *testing.T, struck time.Time) {
 	report := a.box.Command(0, "report", dir, "--json")
 	report.Stdout, report.Stderr = &out, &errs
 	err := report.Run()
-	var s analysis.Summary
+	var s summary.Summary
 	if jsonErr := json.Unmarshal(out.Bytes(), &s); err != nil || jsonErr != nil {
 		t.Errorf("the record cannot be read: %v, %v:\n%s", err, jsonErr, &errs)
 		return

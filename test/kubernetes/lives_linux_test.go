@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/record"
@@ -46,7 +46,7 @@ func TestAnAgentThatIsKilledUnderLoad(t *testing.T) {
 	if d := cmp.Diff([]int{1}, r.Trials[0].LostAgents); d != "" {
 		t.Errorf("lost agents: %s\n%s", d, &c.err)
 	}
-	for _, cell := range summary(t, l.dir+"/record").Cells {
+	for _, cell := range summaryOf(t, l.dir+"/record").Cells {
 		if cell.Requests == 0 || !strings.Contains(cell.Flags.Join(" "), "agent_lost") {
 			t.Errorf("%d requests, flags %v; want figures with a flag", cell.Requests, cell.Flags)
 		}
@@ -54,7 +54,7 @@ func TestAnAgentThatIsKilledUnderLoad(t *testing.T) {
 	l.empty(t, 10*time.Second)
 }
 
-func summary(t *testing.T, dir string) *analysis.Summary {
+func summaryOf(t *testing.T, dir string) *summary.Summary {
 	t.Helper()
 	data, err := results.Open(dir)
 	if err != nil {

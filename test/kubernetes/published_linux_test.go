@@ -95,7 +95,7 @@ func TestThePublishedExperiments(t *testing.T) {
 			if c.node != (windows > 0) || c.node != (hosts > 0) {
 				t.Errorf("%d windows, %d frames of the node; with node agents: %v", windows, hosts, c.node)
 			}
-			for _, cell := range summary(t, filepath.Join(l.dir, "record")).Cells {
+			for _, cell := range summaryOf(t, filepath.Join(l.dir, "record")).Cells {
 				if cell.Requests == 0 || cell.CPU.Cores == nil || *cell.CPU.Cores <= 0 {
 					t.Errorf("cell %d: %d requests, CPU %+v", cell.Cell, cell.Requests, cell.CPU)
 				}
@@ -138,7 +138,7 @@ func TestASearch(t *testing.T) {
 	c := l.start(t, "run", "search.yaml", "--out", "record", "--node-agent").ends(t, 0, 99) // 99: others took CPU, so that it has no answer
 	t.Logf("%s", &c.out)
 	w.agrees(t, l.record(t, "record"))
-	b := summary(t, filepath.Join(l.dir, "record")).Cells[0].Breaking
+	b := summaryOf(t, filepath.Join(l.dir, "record")).Cells[0].Breaking
 	switch {
 	case b == nil:
 		t.Error("the search has no result")

@@ -19,7 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/record"
@@ -256,7 +256,7 @@ func TestARun(t *testing.T) {
 	if n := l.trials(t, "record"); n < 2 {
 		t.Errorf("%d trials are in the record, want 2\n%s", n, &c.err)
 	}
-	var printed analysis.Summary
+	var printed summary.Summary
 	if err := json.Unmarshal(c.out.Bytes(), &printed); err != nil {
 		t.Fatalf("%v in what is printed:\n%s", err, &c.out)
 	}

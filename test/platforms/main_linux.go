@@ -18,7 +18,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/test/dockerd"
 )
@@ -95,7 +95,7 @@ func compare(ctx context.Context, program, namespace, out string, rounds int) (e
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
 	agree := true
 	for round := range rounds {
-		cells := map[string][]analysis.CellSummary{}
+		cells := map[string][]summary.Cell{}
 		for _, p := range all {
 			dir := filepath.Join(out, fmt.Sprintf("%s-%d", p.name, round+1))
 			run := exec.CommandContext(ctx, program, append([]string{"run", file, "--on", p.name, "--out", dir}, p.args...)...)
@@ -129,7 +129,7 @@ func compare(ctx context.Context, program, namespace, out string, rounds int) (e
 	return nil
 }
 
-func row(round int, platform string, c *analysis.CellSummary) string {
+func row(round int, platform string, c *summary.Cell) string {
 	tail, interval := "–", "–"
 	if c.Causes != nil {
 		tail = fmt.Sprintf("%.0f%%", 100*c.Causes.Throttling)
@@ -142,7 +142,7 @@ func row(round int, platform string, c *analysis.CellSummary) string {
 }
 
 // share is the share of throttled periods.
-func share(c *analysis.CellSummary) float64 {
+func share(c *summary.Cell) float64 {
 	if c.CPU.Periods == nil || c.CPU.ThrottledPeriods == nil || *c.CPU.Periods == 0 {
 		return math.NaN()
 	}
@@ -150,7 +150,7 @@ func share(c *analysis.CellSummary) float64 {
 }
 
 // same reports whether two platforms agree on a cell.
-func same(a, b *analysis.CellSummary) bool {
+func same(a, b *summary.Cell) bool {
 	x, y := a.Intervals["latency_ms.p99"], b.Intervals["latency_ms.p99"]
 	return math.Abs(share(a)-share(b)) <= 0.1 && x[0] <= y[1] && y[0] <= x[1]
 }

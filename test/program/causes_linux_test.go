@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/internal/testkit"
 )
@@ -49,26 +49,26 @@ type knownCause struct {
 	always     string                      // limits of both
 	limits     string                      // of the slow one
 	slowPath   string                      // "": the same
-	flag       analysis.Flag               // that the cause itself sets
+	flag       summary.Flag                // that the cause itself sets
 	warm       string                      // time between its start and its first answer
 	each       func(t *testing.T, pid int) // called in the middle of each attempt
-	share      func(*analysis.Causes) float64
+	share      func(*summary.Causes) float64
 }
 
 // TestKnownCauses measures the cause that Millicore is made for. make test-system has the
 // others.
 func TestKnownCauses(t *testing.T) {
 	t.Run("a quota", knownCause{path: "/spin?us=1300", rate: "200", limits: `cpu: 400m`,
-		share: func(c *analysis.Causes) float64 { return c.Throttling }}.isAttributed)
+		share: func(c *summary.Causes) float64 { return c.Throttling }}.isAttributed)
 }
 
 // isAttributed checks that at least 90% of the extra time of the tail is attributed to
 // the cause.
 func (c knownCause) isAttributed(t *testing.T) {
 	path := cmp.Or(c.slowPath, c.path)
-	own, slow := calm(t, "", func() *analysis.CellSummary {
+	own, slow := calm(t, "", func() *summary.Cell {
 		return watched(t, experimentOf(c.path, c.rate, c.always, "0s"), nil)
-	}), calm(t, c.flag, func() *analysis.CellSummary {
+	}), calm(t, c.flag, func() *summary.Cell {
 		return watched(t, experimentOf(path, c.rate, cmp.Or(c.limits, c.always), cmp.Or(c.warm, "0s")), c.each)
 	})
 	if own.Causes == nil || slow.Causes == nil {
@@ -99,14 +99,14 @@ var patience = 12
 // calm repeats a measurement until the machine was quiet. A virtual machine that pauses
 // delays everything, which is a cause of its own: a witness outside of the measurement
 // detects it. The frames show CPU used by others, unless that is the cause under test.
-func calm(t *testing.T, wanted analysis.Flag, measure func() *analysis.CellSummary) *analysis.CellSummary {
+func calm(t *testing.T, wanted summary.Flag, measure func() *summary.Cell) *summary.Cell {
 	t.Helper()
 	var pause time.Duration
-	var c *analysis.CellSummary
+	var c *summary.Cell
 	for {
 		ended := witness()
 		c = measure()
-		if pause = ended(); pause <= bearable(c) && !slices.ContainsFunc(analysis.Flags{analysis.FlagCPUStolen, analysis.FlagBusyNeighbour}, func(flag analysis.Flag) bool {
+		if pause = ended(); pause <= bearable(c) && !slices.ContainsFunc(summary.Flags{summary.FlagCPUStolen, summary.FlagBusyNeighbour}, func(flag summary.Flag) bool {
 			return flag != wanted && c.Has(flag)
 		}) {
 			return c
@@ -121,7 +121,7 @@ func calm(t *testing.T, wanted analysis.Flag, measure func() *analysis.CellSumma
 }
 
 // busiest names the processes that used most CPU beside a measurement.
-func busiest(c *analysis.CellSummary) string {
+func busiest(c *summary.Cell) string {
 	if c.Disturbance == nil || len(c.Disturbance.Neighbours) == 0 {
 		return "no neighbours are known"
 	}
@@ -130,7 +130,7 @@ func busiest(c *analysis.CellSummary) string {
 
 // bearable is the longest pause of the machine that does not change the tail. A pause
 // delays all requests that are due in it, which are many of the slowest 1%.
-func bearable(c *analysis.CellSummary) time.Duration {
+func bearable(c *summary.Cell) time.Duration {
 	least := 25 * time.Millisecond
 	if c.Causes == nil {
 		return least
@@ -173,7 +173,7 @@ func witness() (ended func() time.Duration) {
 	}
 }
 
-func shares(c *analysis.Causes) string {
+func shares(c *summary.Causes) string {
 	var parts []string
 	for _, s := range c.Shares() {
 		parts = append(parts, s.Name+" "+strconv.FormatFloat(100*s.Value, 'f', 1, 64)+"%")
@@ -183,7 +183,7 @@ func shares(c *analysis.Causes) string {
 
 // watched runs an experiment of one trial and returns its cell. A disturbed trial is
 // repeated, and some causes are disturbances, so each attempt gets the cause.
-func watched(t *testing.T, yaml string, each func(t *testing.T, pid int)) *analysis.CellSummary {
+func watched(t *testing.T, yaml string, each func(t *testing.T, pid int)) *summary.Cell {
 	t.Helper()
 	needCgroups(t)
 	dir, c := command(t, yaml)
@@ -226,13 +226,13 @@ func measured(record string, trial int) (n int) {
 	return n
 }
 
-func summaryOf(t *testing.T, dir string) *analysis.Summary {
+func summaryOf(t *testing.T, dir string) *summary.Summary {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "summary.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := new(analysis.Summary)
+	s := new(summary.Summary)
 	if err := json.Unmarshal(text, s); err != nil {
 		t.Fatal(err)
 	}

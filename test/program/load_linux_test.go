@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/internal/testkit/groups"
 )
 
 // loaded is the output of `millicore load --json`.
 type loaded struct {
-	analysis.CellSummary
+	summary.Cell
 	Thresholds []struct {
 		Threshold string
 		Value     *float64
@@ -166,7 +166,7 @@ func TestLoadReportsThatItsTargetEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r struct {
-		analysis.CellSummary
+		summary.Cell
 		Ended *float64 `json:"target_ended_s"`
 	}
 	if err := json.Unmarshal(out, &r); err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/testkit"
 )
 
@@ -48,10 +48,10 @@ func TestADisturbedGeneratorIsReported(t *testing.T) {
 				pin(t, pid, runtime.NumCPU()-1)
 			}
 			r := suffering(t, c.harm, append(c.args, "http://"+address+c.path)...)
-			words := slices.DeleteFunc(slices.Clone(r.Flags), func(flag analysis.Flag) bool {
-				return !slices.Contains(analysis.Flags{analysis.FlagAgentThrottled, analysis.FlagAgentWaited, analysis.FlagSentLate, analysis.FlagGeneratorLimited}, flag)
+			words := slices.DeleteFunc(slices.Clone(r.Flags), func(flag summary.Flag) bool {
+				return !slices.Contains(summary.Flags{summary.FlagAgentThrottled, summary.FlagAgentWaited, summary.FlagSentLate, summary.FlagGeneratorLimited}, flag)
 			})
-			if r.Generator.Limited != slices.Contains(words, analysis.FlagGeneratorLimited) {
+			if r.Generator.Limited != slices.Contains(words, summary.FlagGeneratorLimited) {
 				t.Errorf("limited: %v, but flags %q", r.Generator.Limited, r.Flags)
 			}
 			if len(words) == 0 && (c.truth == 0 || r.LatencyMS == nil || r.LatencyMS.P99 > c.truth) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/testkit"
 )
 
@@ -26,10 +26,10 @@ func TestASearchOfAFailingServiceHasAReason(t *testing.T) {
 		by                 []string
 		reason             string
 	}{
-		{name: "always 500", path: "/status?code=500", by: []string{analysis.ByErrors}},
-		{name: "crashes under load", path: "/crash?above=20", found: true, by: []string{analysis.ByErrors}},
+		{name: "always 500", path: "/status?code=500", by: []string{summary.ByErrors}},
+		{name: "crashes under load", path: "/crash?above=20", found: true, by: []string{summary.ByErrors}},
 		{name: "stops answering under load", path: "/hang?above=20", found: true, reason: "stopped answering"},
-		{name: "is killed for memory again and again", path: "/keep?mb=4", limits: "limits: {memory: 64Mi}", short: true, found: true, by: []string{analysis.ByMemory}},
+		{name: "is killed for memory again and again", path: "/keep?mb=4", limits: "limits: {memory: 64Mi}", short: true, found: true, by: []string{summary.ByMemory}},
 		{name: "never answers", path: "/never", reason: "objective"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -106,7 +106,7 @@ load: {request: {path: /ok}, find: breaking-point`+load+`}`+strings.Replace(brie
 			if !b.AtLeast && b.Load() != nil {
 				t.Errorf("it breaks at %v, limited by %q: want a lower bound", *b.Load(), b.LimitedBy)
 			}
-			if b.LimitedBy != analysis.ByGenerator {
+			if b.LimitedBy != summary.ByGenerator {
 				t.Errorf("limited by %q (%s), want the generator", b.LimitedBy, b.Evidence)
 			}
 			if !slices.Contains(c.Flags, "lower_bound") && b.Load() != nil {
@@ -148,12 +148,12 @@ load: {request: {path: "/spin?us=2000"}, find: breaking-point}`+brief, func(reco
 		hogs(t, 6*time.Second, 0, 1, 0)
 	})
 	b := c.Breaking
-	if !slices.Contains(c.Flags, "search_disturbed") || !c.DisturbedBy(analysis.Neighbours) {
+	if !slices.Contains(c.Flags, "search_disturbed") || !c.DisturbedBy(summary.Neighbours) {
 		t.Errorf("flags %q, disturbed by %q: want search_disturbed, by neighbours", c.Flags, b.DisturbedBy)
 	}
 	// The effect of the neighbour is reported: discarded windows, or no result. If the
 	// hypervisor took CPU too, the effect may be larger.
-	if d := c.Disturbance; !strings.Contains(b.Reason, "other processes took CPU") && !c.DisturbedBy(analysis.Hypervisor) && (d == nil || d.Disturbed == 0) {
+	if d := c.Disturbance; !strings.Contains(b.Reason, "other processes took CPU") && !c.DisturbedBy(summary.Hypervisor) && (d == nil || d.Disturbed == 0) {
 		t.Errorf("%v, reason %q, %+v: want that other processes took CPU", b.Load(), b.Reason, d)
 	}
 }

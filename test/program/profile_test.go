@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
@@ -222,7 +222,7 @@ func without(t *testing.T, file string, trials map[int]bool) int {
 }
 
 // recordSays are the results of a record, computed from its frames.
-func recordSays(t *testing.T, dir string) *analysis.Summary {
+func recordSays(t *testing.T, dir string) *summary.Summary {
 	t.Helper()
 	data, err := results.Open(dir)
 	if err != nil {

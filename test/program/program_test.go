@@ -19,7 +19,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/corpus"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
@@ -119,7 +119,7 @@ func needCgroups(t *testing.T) {
 }
 
 // run runs an experiment to its end and returns its summary.
-func run(t *testing.T, yaml string, args ...string) (*analysis.Summary, string) {
+func run(t *testing.T, yaml string, args ...string) (*summary.Summary, string) {
 	t.Helper()
 	needCgroups(t)
 	dir, c := command(t, yaml, args...)
@@ -129,12 +129,12 @@ func run(t *testing.T, yaml string, args ...string) (*analysis.Summary, string) 
 }
 
 // finish runs a command that prints a summary, with exit code 0 or 99.
-func finish(t *testing.T, c *exec.Cmd) *analysis.Summary {
+func finish(t *testing.T, c *exec.Cmd) *summary.Summary {
 	t.Helper()
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	out, err := c.Output()
-	return testkit.Answer[analysis.Summary](t, err, out, errs.String())
+	return testkit.Answer[summary.Summary](t, err, out, errs.String())
 }
 
 func command(t *testing.T, yaml string, args ...string) (dir string, c *exec.Cmd) {
@@ -583,14 +583,14 @@ func waitForFrames(t *testing.T, dir string, n int) {
 	})
 }
 
-func report(t *testing.T, dir string) *analysis.Summary {
+func report(t *testing.T, dir string) *summary.Summary {
 	t.Helper()
 	c := exec.Command(filepath.Join(bin, "millicore"), "report", dir, "--json")
 	out, err := c.Output()
 	if err != nil {
 		t.Fatalf("report: %v", err)
 	}
-	var s analysis.Summary
+	var s summary.Summary
 	if err := json.Unmarshal(out, &s); err != nil {
 		t.Fatal(err)
 	}

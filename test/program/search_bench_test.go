@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // BenchmarkSearch searches the breaking point of the sample service repeatedly, each time
@@ -46,7 +46,7 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 // searched is one search of the shipped experiment.
-func searched(b *testing.B) *analysis.BreakingPoint {
+func searched(b *testing.B) *summary.BreakingPoint {
 	b.Helper()
 	c := exec.Command(filepath.Join(bin, "millicore"), "run", "breaking-point", "--json", "--out", filepath.Join(b.TempDir(), "record"), "--set", "vary.procs=[1]")
 	out, err := c.Output()
@@ -54,7 +54,7 @@ func searched(b *testing.B) *analysis.BreakingPoint {
 	if errors.As(err, &exit) && exit.ExitCode() != 99 {
 		b.Fatalf("%v\n%s", err, exit.Stderr)
 	}
-	var s analysis.Summary
+	var s summary.Summary
 	if err := json.Unmarshal(out, &s); err != nil {
 		b.Fatal(err)
 	}

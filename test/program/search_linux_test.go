@@ -15,12 +15,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/testkit"
 )
 
 // search is run with an action during the run.
-func search(t *testing.T, yaml string, meanwhile func(record string, millicore int)) *analysis.CellSummary {
+func search(t *testing.T, yaml string, meanwhile func(record string, millicore int)) *summary.Cell {
 	t.Helper()
 	needCgroups(t)
 	dir, c := command(t, yaml)
@@ -31,7 +31,7 @@ func search(t *testing.T, yaml string, meanwhile func(record string, millicore i
 		meanwhile(dir, c.Process.Pid)
 	}
 	err := c.Wait()
-	s := testkit.Answer[analysis.Summary](t, err, out.Bytes(), errs.String())
+	s := testkit.Answer[summary.Summary](t, err, out.Bytes(), errs.String())
 	nothingLeft(t, c.Process.Pid)
 	if s.Cells[0].Breaking == nil {
 		t.Fatalf("a search without a result or a reason:\n%s", &out)
@@ -74,7 +74,7 @@ load: {request: {path: "/serial?ms=5"}, agents: `+fmt.Sprint(agents)+`, find: br
 	if *b.Low > *b.RateRPS || b.High != nil && *b.High < *b.RateRPS {
 		t.Errorf("%v lies outside its interval", *b.RateRPS)
 	}
-	if slices.Contains([]string{analysis.ByCPULimit, analysis.ByThrottling, analysis.ByMemory, analysis.ByErrors}, b.LimitedBy) {
+	if slices.Contains([]string{summary.ByCPULimit, summary.ByThrottling, summary.ByMemory, summary.ByErrors}, b.LimitedBy) {
 		t.Errorf("limited by %q: it has no limit and waits for its own lock", b.LimitedBy)
 	}
 	if cell.Causes != nil && cell.Causes.Throttling != 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/millicore/millicore/experiments"
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/record"
 )
@@ -105,7 +106,7 @@ func shippedExperimentRuns(t *testing.T, name string) {
 // claimsRestOnFigures checks that the summary has all claims of a file, each with its
 // cells and a figure of each. A short load may not reach the breaking point: then the
 // cells are enough.
-func claimsRestOnFigures(t *testing.T, name string, s *analysis.Summary) {
+func claimsRestOnFigures(t *testing.T, name string, s *summary.Summary) {
 	t.Helper()
 	text, err := experiments.Files.ReadFile(name)
 	if err != nil {
@@ -156,7 +157,7 @@ func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
 		t.Fatalf("it ended with %v, want 0\n%s", err, &errs)
 	}
 	nothingLeft(t, c.Process.Pid)
-	var s analysis.Summary
+	var s summary.Summary
 	if err := json.Unmarshal(out, &s); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
 		}
 	}
 	const install = "install Node.js"
-	if !slices.ContainsFunc(s.Findings, func(f analysis.Finding) bool {
+	if !slices.ContainsFunc(s.Findings, func(f summary.Finding) bool {
 		return f.Level == "warning" && strings.Contains(f.Title, "node was skipped") && strings.Contains(f.Text, install)
 	}) {
 		t.Errorf("findings %+v; want one with the installation", s.Findings)
@@ -179,7 +180,7 @@ func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
 	}
 	said := false
 	for _, claim := range s.Claims {
-		if claim.Verdict != analysis.Inconclusive {
+		if claim.Verdict != summary.Inconclusive {
 			t.Errorf("%q: %s: %s; want that it is undecided without Node.js", claim.Says, claim.Verdict, claim.Reason)
 		}
 		said = said || strings.Contains(claim.Reason, install)
@@ -201,7 +202,7 @@ func TestAServiceWithoutItsRuntimeIsSkipped(t *testing.T) {
 }
 
 // shortened runs an experiment that ships, with changed settings.
-func shortened(t *testing.T, name string, sets []string) *analysis.Summary {
+func shortened(t *testing.T, name string, sets []string) *summary.Summary {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "record")
 	c := exec.Command(filepath.Join(bin, "millicore"), append([]string{"run", name, "--json", "--out", dir}, settings(sets)...)...)

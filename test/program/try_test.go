@@ -13,15 +13,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/testkit"
 )
 
 // tried is the output of `millicore try --json`.
 type tried struct {
-	Verdict string                 `json:"verdict"`
-	Cells   []analysis.CellSummary `json:"cells"`
-	Record  string                 `json:"record"`
+	Verdict string         `json:"verdict"`
+	Cells   []summary.Cell `json:"cells"`
+	Record  string         `json:"record"`
 	Runtime struct {
 		Runtime string `json:"runtime"`
 	} `json:"runtime"`
@@ -52,7 +52,7 @@ func try(t *testing.T, args ...string) *tried {
 }
 
 // undecided reports whether a search has no result because others took CPU.
-func undecided(b *analysis.BreakingPoint) bool {
+func undecided(b *summary.BreakingPoint) bool {
 	return b.Load() == nil && strings.Contains(b.Reason, " took CPU ")
 }
 
@@ -147,11 +147,11 @@ func TestTryOfReplicas(t *testing.T) {
 
 	out, err := exec.Command(filepath.Join(bin, "millicore"), "run", file, "--json", "--out", filepath.Join(dir, "record"), "--set", "load.find=null",
 		"--set", "load.rate=40", "--set", "measure.warmup=200ms", "--set", "measure.duration=1s", "--set", "measure.repeats=1").Output()
-	var s analysis.Summary
+	var s summary.Summary
 	if jsonErr := json.Unmarshal(out, &s); jsonErr != nil {
 		t.Fatalf("%v, %v; the output of try:\n%s", err, jsonErr, &errs)
 	}
-	i := slices.IndexFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Service == "replicas-2" })
+	i := slices.IndexFunc(s.Cells, func(c summary.Cell) bool { return c.Service == "replicas-2" })
 	if i < 0 {
 		t.Fatalf("no replicas are planned:\n%s", &errs)
 	}

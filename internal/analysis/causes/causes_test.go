@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -362,9 +363,9 @@ func TestSlowest(t *testing.T) {
 	if len(c.Slowest) != keptSlowest {
 		t.Fatalf("%d requests shown, want %d", len(c.Slowest), keptSlowest)
 	}
-	want := []SlowRequest{
-		{Trial: 1, AtS: 1.1, SentMS: 10, DoneMS: 200, TimedOut: true, Windows: []SlowWindow{{"throttled", 0, 50}, {"down", 60, 80}}},
-		{Trial: 1, AtS: 1.1, SentMS: 0, DoneMS: 39, Windows: []SlowWindow{{"throttled", 0, 39}}},
+	want := []summary.SlowRequest{
+		{Trial: 1, AtS: 1.1, SentMS: 10, DoneMS: 200, TimedOut: true, Windows: []summary.SlowWindow{{Kind: "throttled", FromMS: 0, ToMS: 50}, {Kind: "down", FromMS: 60, ToMS: 80}}},
+		{Trial: 1, AtS: 1.1, SentMS: 0, DoneMS: 39, Windows: []summary.SlowWindow{{Kind: "throttled", FromMS: 0, ToMS: 39}}},
 	}
 	if d := cmp.Diff(want, c.Slowest[:2]); d != "" {
 		t.Errorf("- want, + got:\n%s", d)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -20,7 +21,7 @@ type record struct {
 	frames  []*signals.Frame
 }
 
-func (r *record) result(threshold, typical time.Duration) *Causes {
+func (r *record) result(threshold, typical time.Duration) *summary.Causes {
 	b := New("web", 0)
 	for _, f := range r.frames {
 		b.Frame(f)

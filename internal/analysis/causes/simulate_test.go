@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -375,7 +376,7 @@ func (s *simulated) frames(o *outcome) []*signals.Frame {
 	return out
 }
 
-func (v *observed) result() *Causes {
+func (v *observed) result() *summary.Causes {
 	b := New("sim", 0)
 	for _, f := range v.frames {
 		b.Frame(f)

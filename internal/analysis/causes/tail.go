@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -19,7 +20,7 @@ const ownQuantile = 0.05
 // value of the named quantile. typical is the median service time. It returns nil if
 // no such request was kept. Agents keep requests above their p95, so the tail of a
 // lower quantile is incomplete.
-func (b *Builder) Result(quantile string, threshold, typical time.Duration) *Causes {
+func (b *Builder) Result(quantile string, threshold, typical time.Duration) *summary.Causes {
 	own := min(typical, b.own.Quantile(ownQuantile))
 	if b.own.Count() == 0 {
 		own = typical
@@ -150,7 +151,7 @@ func weights(requests []signals.SlowLine) []float64 {
 }
 
 // sum adds up divisions; nil if there is no time to divide.
-func sum(tail []*division) *Causes {
+func sum(tail []*division) *summary.Causes {
 	var requests, whole, directly, byAgents float64
 	trials := map[int]float64{}
 	var held [causes]float64
@@ -168,7 +169,7 @@ func sum(tail []*division) *Causes {
 	if whole == 0 {
 		return nil
 	}
-	return &Causes{
+	return &summary.Causes{
 		Requests:          int(math.Round(requests)),
 		MeanMS:            whole / requests / 1e6,
 		Generator:         held[generator] / whole,
@@ -201,13 +202,13 @@ func mostIn(trials map[int]float64, requests float64) (n int) {
 // keptSlowest is how many of the slowest requests a result shows.
 const keptSlowest = 8
 
-func (b *Builder) slowest(tail []*division) []SlowRequest {
+func (b *Builder) slowest(tail []*division) []summary.SlowRequest {
 	sorted := slices.Clone(tail)
 	slices.SortStableFunc(sorted, func(x, y *division) int { return cmp.Compare(latency(y.request), latency(x.request)) })
-	out := []SlowRequest{}
+	out := []summary.SlowRequest{}
 	for _, d := range sorted[:min(len(sorted), keptSlowest)] {
 		r := d.request
-		out = append(out, SlowRequest{
+		out = append(out, summary.SlowRequest{
 			Trial:    r.Trial,
 			Replica:  r.Replica,
 			AtS:      float64(r.Intended-b.began(r.Trial)) / 1e9,
@@ -236,17 +237,17 @@ func (b *Builder) began(number int) int64 {
 }
 
 // windows returns those that the request overlaps, ordered by time.
-func (d *division) windows() []SlowWindow {
+func (d *division) windows() []summary.SlowWindow {
 	r := d.request
-	out := []SlowWindow{}
+	out := []summary.SlowWindow{}
 	add := func(kind signals.WindowKind, all times) {
 		for _, s := range all {
-			out = append(out, SlowWindow{string(kind), ms(s.from - r.Intended), ms(s.to - r.Intended)})
+			out = append(out, summary.SlowWindow{Kind: string(kind), FromMS: ms(s.from - r.Intended), ToMS: ms(s.to - r.Intended)})
 		}
 	}
 	add(signals.Throttled, d.evidence.during(d.evidence.throttled, r))
 	add(signals.Down, d.evidence.during(d.evidence.down, r))
-	slices.SortStableFunc(out, func(a, b SlowWindow) int { return cmp.Compare(a.FromMS, b.FromMS) })
+	slices.SortStableFunc(out, func(a, b summary.SlowWindow) int { return cmp.Compare(a.FromMS, b.FromMS) })
 	return out
 }
 

@@ -1,13 +1,16 @@
 package sums
 
-import "github.com/millicore/millicore/internal/signals"
+import (
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/signals"
+)
 
 // Client sums the client frames. Seconds and rates count in measured intervals only.
 // Requests and latencies count in the drain, too: those requests were intended during
 // the measurement, and without them the tail would be cut.
 type Client struct {
 	Good    int64
-	Errors  Errors
+	Errors  summary.ErrorCounts
 	Latency *signals.Histogram // done − intended
 	Service *signals.Histogram // done − sent
 	Resent  int64              // requests that were sent a second time
@@ -27,7 +30,7 @@ type Client struct {
 }
 
 func newClient() Client {
-	return Client{Errors: Errors{Status: map[string]int64{}}, Latency: signals.NewHistogram(), Service: signals.NewHistogram(),
+	return Client{Errors: summary.ErrorCounts{Status: map[string]int64{}}, Latency: signals.NewHistogram(), Service: signals.NewHistogram(),
 		agents: map[int]float64{}, open: map[int]int64{}}
 }
 
@@ -59,7 +62,7 @@ func (c *Client) Add(f *signals.Frame) {
 		}
 	}
 	c.Good += k.Good
-	c.Errors.addFrame(k)
+	addErrors(&c.Errors, k)
 	c.Resent += k.Resent
 	c.Stray += k.Stray
 	c.NoPorts += k.NoPorts

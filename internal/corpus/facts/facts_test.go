@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/corpus"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/results"
@@ -26,7 +26,7 @@ type examined struct {
 	*recorded
 	name     string
 	truth    truth
-	summary  *analysis.Summary
+	summary  *summary.Summary
 	patterns compiled
 	pair     [2]int // the cells of a comparison
 	variants []narrative.Variant

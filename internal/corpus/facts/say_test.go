@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/compare"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
@@ -46,7 +46,7 @@ func sentences(text string) (all []string) {
 }
 
 // say are all statements about a record.
-func say(r *recorded, s *analysis.Summary) (all []statement) {
+func say(r *recorded, s *summary.Summary) (all []statement) {
 	add := func(where string, about *cell, texts ...string) {
 		for _, text := range texts {
 			if text != "" {
@@ -83,7 +83,7 @@ func say(r *recorded, s *analysis.Summary) (all []statement) {
 }
 
 // tables are the figures of the table of cells as statements: "p99: 9.17 ms".
-func tables(r *recorded, s *analysis.Summary) (all []statement) {
+func tables(r *recorded, s *summary.Summary) (all []statement) {
 	rep := report.New(s)
 	for _, col := range rep.Cells.Columns {
 		if col.Kind == report.Picture || col.Kind == report.Flags {
@@ -101,7 +101,7 @@ func tables(r *recorded, s *analysis.Summary) (all []statement) {
 }
 
 // texts are the whole reports, for a terminal and as Markdown.
-func texts(t *testing.T, s *analysis.Summary) (terminal, markdown string) {
+func texts(t *testing.T, s *summary.Summary) (terminal, markdown string) {
 	t.Helper()
 	var a, b bytes.Buffer
 	blocks := report.New(s).Blocks()

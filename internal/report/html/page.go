@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/report"
@@ -40,10 +40,10 @@ type page struct {
 
 func newPage(d results.Results) page {
 	s := d.Summary
-	kind := results.KindOf(s)
-	p := page{Report: report.New(s), Names: narrative.CellNames(s), Searched: kind == results.Search, Benchmark: kind == results.Benchmark,
-		Kneed:  slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return c.Knee != nil }),
-		Curved: slices.ContainsFunc(s.Cells, func(c analysis.CellSummary) bool { return len(c.Steps) > 0 })}
+	kind := s.Kind()
+	p := page{Report: report.New(s), Names: narrative.CellNames(s), Searched: kind == summary.KindSearch, Benchmark: kind == summary.KindBenchmark,
+		Kneed:  slices.ContainsFunc(s.Cells, func(c summary.Cell) bool { return c.Knee != nil }),
+		Curved: slices.ContainsFunc(s.Cells, func(c summary.Cell) bool { return len(c.Steps) > 0 })}
 	p.Run = p.Run[1:] // the name is the title of the page
 	p.Sizing = newSizing(s, p.Names)
 	p.Notes = newNotes(p.Findings)

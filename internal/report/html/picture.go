@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/report"
 )
@@ -74,7 +74,7 @@ type claim struct {
 }
 
 // verdictClasses are the classes of verdicts.
-var verdictClasses = map[analysis.Verdict]string{analysis.Reproduced: "good", analysis.NotReproduced: "bad", analysis.Inconclusive: "open"}
+var verdictClasses = map[summary.Verdict]string{summary.Reproduced: "good", summary.NotReproduced: "bad", summary.Inconclusive: "open"}
 
 func newClaim(c report.Claim) claim {
 	out := claim{Claim: c, Class: verdictClasses[c.Verdict]}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/report/html/charts"
@@ -15,14 +15,14 @@ import (
 	"github.com/millicore/millicore/internal/results"
 )
 
-func slowCell(requests ...analysis.SlowRequest) analysis.CellSummary {
-	return analysis.CellSummary{Service: "go", Label: "go", Causes: &analysis.Causes{Rest: 1, Slowest: requests}}
+func slowCell(requests ...summary.SlowRequest) summary.Cell {
+	return summary.Cell{Service: "go", Label: "go", Causes: &summary.Causes{Rest: 1, Slowest: requests}}
 }
 
 func TestSlowRequestsLieOnOneScale(t *testing.T) {
-	s := &analysis.Summary{Cells: []analysis.CellSummary{
-		slowCell(analysis.SlowRequest{AtS: 12.5, SentMS: 10, DoneMS: 100, Windows: []analysis.SlowWindow{{Kind: "throttled", FromMS: 20, ToMS: 60}, {Kind: "moon", FromMS: 0, ToMS: 5}}}),
-		slowCell(analysis.SlowRequest{SentMS: 0, DoneMS: 180}),
+	s := &summary.Summary{Cells: []summary.Cell{
+		slowCell(summary.SlowRequest{AtS: 12.5, SentMS: 10, DoneMS: 100, Windows: []summary.SlowWindow{{Kind: "throttled", FromMS: 20, ToMS: 60}, {Kind: "moon", FromMS: 0, ToMS: 5}}}),
+		slowCell(summary.SlowRequest{SentMS: 0, DoneMS: 180}),
 		{Service: "bun", Label: "bun"},
 	}}
 	got := newSlowest(s, []string{"a", "b", "c"})
@@ -48,7 +48,7 @@ func TestSlowRequestsLieOnOneScale(t *testing.T) {
 
 // A line ten times as long as another one is a request of ten times the latency.
 func TestSlowRequestsOfAnotherSizeLieOnTheSameScale(t *testing.T) {
-	s := &analysis.Summary{Cells: []analysis.CellSummary{slowCell(analysis.SlowRequest{DoneMS: 80}), slowCell(analysis.SlowRequest{DoneMS: 800}), slowCell(analysis.SlowRequest{DoneMS: 400})}}
+	s := &summary.Summary{Cells: []summary.Cell{slowCell(summary.SlowRequest{DoneMS: 80}), slowCell(summary.SlowRequest{DoneMS: 800}), slowCell(summary.SlowRequest{DoneMS: 400})}}
 	got := newSlowest(s, []string{"a", "b", "c"})
 	for i, want := range []string{"8", "80", "40"} {
 		if got[i].Rows[0].Run != want || got[i].Ticks[4] != "1,000" {
@@ -58,15 +58,15 @@ func TestSlowRequestsOfAnotherSizeLieOnTheSameScale(t *testing.T) {
 }
 
 func TestSlowRequestsThatCannotBeDrawnAreLeftOut(t *testing.T) {
-	odd := []analysis.SlowRequest{{DoneMS: 0}, {DoneMS: math.Inf(1)}, {DoneMS: math.NaN()}, {DoneMS: 10, SentMS: math.NaN()},
-		{DoneMS: 50, SentMS: 80, Windows: []analysis.SlowWindow{{Kind: "down", FromMS: 40, ToMS: 90}, {Kind: "down", FromMS: 9, ToMS: 3}, {Kind: "down", FromMS: math.NaN(), ToMS: 3}}}}
-	s := &analysis.Summary{Cells: []analysis.CellSummary{slowCell(odd...)}}
+	odd := []summary.SlowRequest{{DoneMS: 0}, {DoneMS: math.Inf(1)}, {DoneMS: math.NaN()}, {DoneMS: 10, SentMS: math.NaN()},
+		{DoneMS: 50, SentMS: 80, Windows: []summary.SlowWindow{{Kind: "down", FromMS: 40, ToMS: 90}, {Kind: "down", FromMS: 9, ToMS: 3}, {Kind: "down", FromMS: math.NaN(), ToMS: 3}}}}
+	s := &summary.Summary{Cells: []summary.Cell{slowCell(odd...)}}
 	got := newSlowest(s, []string{"a"})[0].Rows
 	if len(got) != 1 || len(got[0].Windows) != 1 || got[0].Run != "0" {
 		t.Fatalf("drawn: %+v", got)
 	}
 	for range 20 {
-		s.Cells[0].Causes.Slowest = append(s.Cells[0].Causes.Slowest, analysis.SlowRequest{DoneMS: 5})
+		s.Cells[0].Causes.Slowest = append(s.Cells[0].Causes.Slowest, summary.SlowRequest{DoneMS: 5})
 	}
 	if got := newSlowest(s, []string{"a"})[0].Rows; len(got) != manySlow {
 		t.Errorf("%d requests of a cell are drawn, want %d", len(got), manySlow)

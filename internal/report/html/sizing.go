@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/report"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // sizing is the chart of breaking points against CPU limits: a point with its interval
@@ -45,7 +44,7 @@ const (
 )
 
 // newSizing returns the chart; nil: the record has not searched under several limits.
-func newSizing(s *analysis.Summary, names []string) *sizing {
+func newSizing(s *summary.Summary, names []string) *sizing {
 	units := narrative.LoadUnits(s)
 	millis, cells := limitsSearched(s)
 	if len(millis) < 2 || len(units) != 1 {
@@ -55,7 +54,7 @@ func newSizing(s *analysis.Summary, names []string) *sizing {
 	for _, i := range cells {
 		b := s.Cells[i].Breaking
 		top = max(top, *b.Load())
-		if b.High != nil && results.Finite(b.High) != nil {
+		if b.High != nil && summary.Finite(b.High) != nil {
 			top = max(top, *b.High)
 		}
 	}
@@ -107,10 +106,10 @@ func newSizing(s *analysis.Summary, names []string) *sizing {
 // limitsSearched are the CPU limits under which breaking points were found, ascending,
 // and the cells of these and without a limit, by their limits. Replicas have more than
 // one limit, and are left out.
-func limitsSearched(s *analysis.Summary) (millis []int64, cells []int) {
+func limitsSearched(s *summary.Summary) (millis []int64, cells []int) {
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		if c.Breaking == nil || results.Finite(c.Breaking.Load()) == nil || c.Limits.Replicas > 1 {
+		if c.Breaking == nil || summary.Finite(c.Breaking.Load()) == nil || c.Limits.Replicas > 1 {
 			continue
 		}
 		cells = append(cells, i)

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/report"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // slowest are one cell's slowest requests, each as a line over the windows that
@@ -37,7 +36,7 @@ const manySlow = 8
 
 // newSlowest draws the slowest requests of every cell that has them, all on one scale: a
 // longer line is a longer request, whatever panel it is in.
-func newSlowest(s *analysis.Summary, names []string) []slowest {
+func newSlowest(s *summary.Summary, names []string) []slowest {
 	longest := 0.0
 	for i := range s.Cells {
 		for _, r := range slowRequests(&s.Cells[i]) {
@@ -66,20 +65,20 @@ func newSlowest(s *analysis.Summary, names []string) []slowest {
 }
 
 // slowRequests are those that can be drawn, at most manySlow.
-func slowRequests(c *analysis.CellSummary) []analysis.SlowRequest {
+func slowRequests(c *summary.Cell) []summary.SlowRequest {
 	if c.Causes == nil {
 		return nil
 	}
-	var all []analysis.SlowRequest
+	var all []summary.SlowRequest
 	for _, r := range c.Causes.Slowest {
-		if len(all) < manySlow && r.DoneMS > 0 && results.Finite(&r.DoneMS) != nil && results.Finite(&r.SentMS) != nil {
+		if len(all) < manySlow && r.DoneMS > 0 && summary.Finite(&r.DoneMS) != nil && summary.Finite(&r.SentMS) != nil {
 			all = append(all, r)
 		}
 	}
 	return all
 }
 
-func newSlowRow(r *analysis.SlowRequest, scale float64, replicas bool) slowRow {
+func newSlowRow(r *summary.SlowRequest, scale float64, replicas bool) slowRow {
 	place := func(ms float64) string { return decimal(100 * math.Max(0, math.Min(1, ms/scale))) }
 	sent := math.Max(0, math.Min(r.SentMS, r.DoneMS))
 	out := slowRow{At: display.Figure(r.AtS) + " s", Wait: place(sent), Run: place(r.DoneMS - sent), Text: display.Figure(r.DoneMS), TimedOut: r.TimedOut}

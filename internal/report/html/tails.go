@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 )
@@ -36,7 +36,7 @@ type tailKey struct{ Class, Text string }
 
 // newTails gives the bars of all cells whose tail was divided, and the key of
 // the causes that occur.
-func newTails(s *analysis.Summary, names []string) (rows []tailRow, keys []tailKey) {
+func newTails(s *summary.Summary, names []string) (rows []tailRow, keys []tailKey) {
 	for i := range s.Cells {
 		c := s.Cells[i].Causes
 		if c == nil || len(narrative.Parts(c)) == 0 {
@@ -62,7 +62,7 @@ func newTails(s *analysis.Summary, names []string) (rows []tailRow, keys []tailK
 }
 
 // tailBasis is what the division of a cell's slow tail rests on, and at which load.
-func tailBasis(c *analysis.CellSummary) string {
+func tailBasis(c *summary.Cell) string {
 	if load := narrative.TailLoad(c); load != "" {
 		return load + ": " + narrative.TailBasis(c.Causes)
 	}
@@ -70,7 +70,7 @@ func tailBasis(c *analysis.CellSummary) string {
 }
 
 // newTailParts are the segments of a slow tail.
-func newTailParts(c *analysis.Causes) []tailPart {
+func newTailParts(c *summary.Causes) []tailPart {
 	var all []tailPart
 	for _, p := range narrative.Parts(c) {
 		all = append(all, newTailPart(c, p))
@@ -78,7 +78,7 @@ func newTailParts(c *analysis.Causes) []tailPart {
 	return all
 }
 
-func newTailPart(c *analysis.Causes, p narrative.Part) tailPart {
+func newTailPart(c *summary.Causes, p narrative.Part) tailPart {
 	out := tailPart{Class: "other", Grow: decimal(p.Value), Text: p.Text(), Tip: p.Long + "\n" + p.Text() + " of the slow tail"}
 	if slices.ContainsFunc(narrative.Causes, func(k narrative.Cause) bool { return k.Name == p.Name }) {
 		out.Class = p.Name

@@ -3,7 +3,7 @@ package junit
 import (
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
 )
 
@@ -11,7 +11,7 @@ import (
 // was skipped, because something is not installed, skips its objective; a claim that
 // could not be judged is skipped. A cell with a trial in which a limit did not hold has a
 // case with an error; its objective is skipped if it has no other trial.
-func Of(s *analysis.Summary) Suite {
+func Of(s *summary.Summary) Suite {
 	suite := Suite{Name: s.Experiment.Name, Properties: [][2]string{{"platform", s.Experiment.Platform}}}
 	if started, err := time.Parse(time.RFC3339, s.Experiment.Started); err == nil {
 		suite.Started = started
@@ -19,7 +19,7 @@ func Of(s *analysis.Summary) Suite {
 	names := narrative.CellNames(s)
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		if c.Has(analysis.FlagInvalid) {
+		if c.Has(summary.FlagInvalid) {
 			suite.Cases = append(suite.Cases, Case{Class: "limits", Name: names[i] + ": the limits held", Outcome: Errored, Why: s.WhyInvalid(c.Cell)})
 		}
 		if c.Objective == nil {
@@ -27,7 +27,7 @@ func Of(s *analysis.Summary) Suite {
 		}
 		one := Case{Class: "objective", Name: names[i] + ": " + c.Objective.Text, Why: narrative.ObjectiveFigures(c)}
 		switch {
-		case c.Skipped(), c.Trials == 0 && c.Has(analysis.FlagInvalid):
+		case c.Skipped(), c.Trials == 0 && c.Has(summary.FlagInvalid):
 			one.Outcome = Skipped
 		case c.Objective.Met == nil || !*c.Objective.Met:
 			one.Outcome = Failed
@@ -38,8 +38,8 @@ func Of(s *analysis.Summary) Suite {
 		c := &s.Claims[i]
 		one := Case{Class: "claim", Name: c.Says, Why: c.Verdict.String() + ": " + c.Reason}
 		switch c.Verdict {
-		case analysis.Reproduced:
-		case analysis.NotReproduced:
+		case summary.Reproduced:
+		case summary.NotReproduced:
 			one.Outcome = Failed
 		default:
 			one.Outcome = Skipped

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/results"
 )
@@ -51,13 +52,13 @@ func Benchmarks(trials int) results.Results {
 	for _, l := range lines {
 		b.Benchmark(l)
 	}
-	s := b.Summarize(analysis.SummaryExperiment{Started: "2026-09-12T10:04:31Z", Platform: "local", Seed: 4711,
+	s := b.Summarize(summary.Experiment{Started: "2026-09-12T10:04:31Z", Platform: "local", Seed: 4711,
 		TrialsPlanned: 6 * trials, TrialsDone: 5 * trials}, Host())
 	for i := range s.Cells[:5] { // as frames would give them
 		c := &s.Cells[i]
 		hits := []int64{31, 33, 0, 28, 27}[i]
-		c.CPU = analysis.CPUSummary{Cores: ptr(0.97), OfLimit: ptr(0.97), Limit: ptr(1.0), Periods: ptr(int64(74)), ThrottledPeriods: &hits, ThrottledMS: ptr(300.0)}
-		c.Memory = analysis.MemorySummary{PeakBytes: ptr(int64(31 << 20)), OfLimit: ptr(0.12)}
+		c.CPU = summary.CPU{Cores: ptr(0.97), OfLimit: ptr(0.97), Limit: ptr(1.0), Periods: ptr(int64(74)), ThrottledPeriods: &hits, ThrottledMS: ptr(300.0)}
+		c.Memory = summary.Memory{PeakBytes: ptr(int64(31 << 20)), OfLimit: ptr(0.12)}
 	}
 	return results.Results{Summary: s}
 }

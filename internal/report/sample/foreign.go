@@ -3,7 +3,7 @@ package sample
 import (
 	"fmt"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 )
@@ -13,7 +13,7 @@ func Foreign(d results.Results, text string) results.Results {
 	s := d.Summary
 	s.Experiment.Name, s.Experiment.About, s.Experiment.Started, s.Experiment.Platform = text, text, text, text
 	s.Host = record.Host{OS: text, Arch: text, Kernel: text, CPUModel: text, Cgroup: text, Runtimes: map[string]string{text: text}}
-	s.Findings = []analysis.Finding{{Level: "warning", Cell: ptr(1), Title: text, Text: text}}
+	s.Findings = []summary.Finding{{Level: "warning", Cell: ptr(1), Title: text, Text: text}}
 	for i := range s.Cells {
 		foreignCell(&s.Cells[i], text, fmt.Sprint(text, i))
 	}
@@ -22,7 +22,7 @@ func Foreign(d results.Results, text string) results.Results {
 	}
 	for i := range s.Claims {
 		c := &s.Claims[i]
-		c.Says, c.Published, c.Metric, c.Unit, c.Reason, c.Verdict = text, text, text, text, text, analysis.Verdict(text)
+		c.Says, c.Published, c.Metric, c.Unit, c.Reason, c.Verdict = text, text, text, text, text, summary.Verdict(text)
 		for k := range c.Cells {
 			c.Cells[k].Label = text
 		}
@@ -30,15 +30,15 @@ func Foreign(d results.Results, text string) results.Results {
 	return d
 }
 
-func foreignCell(c *analysis.CellSummary, text, value string) {
-	c.Service, c.Label, c.Flags = text, text, analysis.Flags{analysis.Flag("f" + text)}
+func foreignCell(c *summary.Cell, text, value string) {
+	c.Service, c.Label, c.Flags = text, text, summary.Flags{summary.Flag("f" + text)}
 	c.Vary = map[string]*string{"v" + text: &value}
 	if c.Objective != nil {
 		c.Objective.Text = text
 	}
 	c.Load.Kind = text
 	c.Errors.Status = map[string]int64{"s" + text: 1}
-	c.Dependencies = []analysis.DependencySummary{{Name: text}}
+	c.Dependencies = []summary.Dependency{{Name: text}}
 	if c.Profile != nil {
 		p := GoProfile()
 		p.Top[0].Name, p.Top[0].File, p.Files, p.Notes = text, text, []string{text}, []string{text}

@@ -1,7 +1,7 @@
 package sample
 
 import (
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/results"
 )
@@ -30,7 +30,7 @@ func WithProfiles(d results.Results) results.Results {
 	return d
 }
 
-func WithNodeProfile(c *analysis.CellSummary) {
+func WithNodeProfile(c *summary.Cell) {
 	c.Profile = &profile.Profile{Runtime: "node", Seconds: 32, BusySeconds: 27.2, Files: []string{"CPU.4711.cpuprofile"},
 		Top: []profile.Function{{Name: "isPrime", File: "server.js:8", SelfShare: 0.9, CumShare: 0.91, SelfMS: 24480}}}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/results"
 )
 
@@ -16,12 +16,12 @@ func Scaled() results.Results {
 	d.Summary.Experiment.Platform = "kubernetes"
 	d.Summary.Cells, d.Summary.Findings = d.Summary.Cells[:2], nil
 	grows, fixed := &d.Summary.Cells[0], &d.Summary.Cells[1]
-	grows.Limits.MostReplicas, grows.Replicas = 10, &analysis.ReplicasSummary{Least: 1, Most: 5, Mean: 3.25}
+	grows.Limits.MostReplicas, grows.Replicas = 10, &summary.Replicas{Least: 1, Most: 5, Mean: 3.25}
 	grows.Generator.Lost, grows.Generator.Limited = 1, true
-	grows.Flags = analysis.Flags{"agent_lost", "generator_limited", "no_windows"}
+	grows.Flags = summary.Flags{"agent_lost", "generator_limited", "no_windows"}
 	fixed.Generator.ThrottledShare, fixed.Generator.Limited = ptr(0.031), true
-	fixed.Flags = analysis.Flags{"agent_throttled", "generator_limited", "no_windows"}
-	d.Series = slices.DeleteFunc(d.Series, func(s analysis.Series) bool { return s.Cell > 1 })
+	fixed.Flags = summary.Flags{"agent_throttled", "generator_limited", "no_windows"}
+	d.Series = slices.DeleteFunc(d.Series, func(s summary.Series) bool { return s.Cell > 1 })
 	for i := range d.Series {
 		for k := range d.Series[i].Points {
 			n := 1.0
@@ -45,10 +45,10 @@ func Long() results.Results {
 		c.Cell, c.Vary, c.Label = cell, map[string]*string{"procs": &n}, "go procs="+n
 		d.Summary.Cells = append(d.Summary.Cells, c)
 		for trial := range 6 {
-			one := analysis.Series{Cell: cell, Trial: 6*cell + trial + 1}
+			one := summary.Series{Cell: cell, Trial: 6*cell + trial + 1}
 			for k := range 7200 {
 				v := float64((k*7919 + cell*31 + trial*17) % 997)
-				one.Points = append(one.Points, analysis.Point{T: float64(k + 1), Phase: "measure", RateRPS: ptr(300 + v), P50: ptr(v), P99: ptr(2 * v), P999: ptr(3 * v),
+				one.Points = append(one.Points, summary.Point{T: float64(k + 1), Phase: "measure", RateRPS: ptr(300 + v), P50: ptr(v), P99: ptr(2 * v), P999: ptr(3 * v),
 					CPU: ptr(v / 1000), Memory: ptr(v * 1e5), Availability: ptr(100.0), Throttled: ptr(v / 997), Idle: ptr(0.5)})
 			}
 			d.Series = append(d.Series, one)

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/results"
 )
@@ -19,13 +20,13 @@ type tried struct {
 
 // triedLimits are a Go server under two limits, with a setting under the lower one.
 var triedLimits = []tried{
-	{"as-is-500m", "as it is", 500, broken{at: 143, low: 137, high: 151, by: analysis.ByThrottling, p50: 12.4, p99: 96, hits: 402, throttling: 0.86, own: 0.127, stall: 48,
+	{"as-is-500m", "as it is", 500, broken{at: 143, low: 137, high: 151, by: summary.ByThrottling, p50: 12.4, p99: 96, hits: 402, throttling: 0.86, own: 0.127, stall: 48,
 		floor: 8.7, knee: 70, evidence: "it was throttled in 71% of the periods, though it used 83% of its CPU limit on average"}, 61.4, 2.91},
-	{"gomaxprocs-1-500m", "GOMAXPROCS=1", 500, broken{at: 171, low: 164, high: 180, by: analysis.ByCPULimit, p50: 14.1, p99: 97, hits: 21, throttling: 0.04, own: 0.94, stall: 6,
+	{"gomaxprocs-1-500m", "GOMAXPROCS=1", 500, broken{at: 171, low: 164, high: 180, by: summary.ByCPULimit, p50: 14.1, p99: 97, hits: 21, throttling: 0.04, own: 0.94, stall: 6,
 		floor: 9.4, knee: 104, evidence: "it used 99% of its CPU limit"}, 38.2, 2.84},
-	{"as-is-1", "as it is", 1000, broken{at: 287, low: 274, high: 301, by: analysis.ByThrottling, p50: 12.4, p99: 98, hits: 402, throttling: 0.86, own: 0.127, stall: 48,
+	{"as-is-1", "as it is", 1000, broken{at: 287, low: 274, high: 301, by: summary.ByThrottling, p50: 12.4, p99: 98, hits: 402, throttling: 0.86, own: 0.127, stall: 48,
 		floor: 8.7, knee: 139, evidence: "it was throttled in 68% of the periods, though it used 84% of its CPU limit on average"}, 11.6, 2.88},
-	{"no-limit", "without the CPU limit", 0, broken{at: 610, low: 588, high: 633, by: analysis.ByHost, p50: 11.4, p99: 95, floor: 8.2, knee: 410, own: 0.99,
+	{"no-limit", "without the CPU limit", 0, broken{at: 610, low: 588, high: 633, by: summary.ByHost, p50: 11.4, p99: 95, floor: 8.2, knee: 410, own: 0.99,
 		evidence: "the host's CPUs were 97% busy"}, 9.2, 2.86},
 }
 
@@ -33,14 +34,14 @@ var triedLimits = []tried{
 // several settings, and their latencies at a common load.
 func Settings() results.Results {
 	rng := rand.New(rand.NewPCG(41, 43))
-	at := &analysis.Summary{Experiment: analysis.SummaryExperiment{Name: "try-api", Platform: "local", Seed: 7, TrialsPlanned: 24, TrialsDone: 24}, Host: Host()}
+	at := &summary.Summary{Experiment: summary.Experiment{Name: "try-api", Platform: "local", Seed: 7, TrialsPlanned: 24, TrialsDone: 24}, Host: Host()}
 	server := &experiment.Server{Name: "api (Go 1.26.8)"}
-	s := &analysis.Summary{Experiment: analysis.SummaryExperiment{Name: "try-api", About: "Where ./api breaks", Started: "2026-09-14T09:12:05Z",
+	s := &summary.Summary{Experiment: summary.Experiment{Name: "try-api", About: "Where ./api breaks", Started: "2026-09-14T09:12:05Z",
 		Platform: "local", Seed: 7, TrialsPlanned: 28, TrialsDone: 28, Server: server}, Host: Host(), Common: at}
 	load := 100.0
 	for i, f := range triedLimits {
 		server.Settings = append(server.Settings, experiment.Setup{Service: f.service, Label: f.label})
-		limits := analysis.LimitsSummary{CPUMillis: ptr(f.millis), Replicas: 1}
+		limits := summary.Limits{CPUMillis: ptr(f.millis), Replicas: 1}
 		if f.millis == 0 {
 			limits.CPUMillis = nil
 		}
@@ -53,9 +54,9 @@ func Settings() results.Results {
 		tail := *c.Causes // below the breaking point queues are short
 		tail.FromMS, tail.MeanMS = f.p99At, 1.2*f.p99At
 		tail.Throttling, tail.ThrottledDirectly, tail.Rest = tail.Throttling/2, tail.Throttling/2, tail.Rest+tail.Throttling/2
-		c.Load, c.Breaking, c.Steps, c.Knee, c.Causes, c.PerTrial = analysis.LoadSummary{Kind: "open", Rate: &load}, nil, nil, nil, &tail, nil
+		c.Load, c.Breaking, c.Steps, c.Knee, c.Causes, c.PerTrial = summary.Load{Kind: "open", Rate: &load}, nil, nil, nil, &tail, nil
 		c.Trials, c.LatencyMS = 6, quantilesOf(f.p50/2, f.p99At)
-		EachTrial(&c, f.p99At*0.92, f.p99At, f.p99At*1.07, func(t *analysis.TrialFigures, v float64) {
+		EachTrial(&c, f.p99At*0.92, f.p99At, f.p99At*1.07, func(t *summary.TrialFigures, v float64) {
 			t.P99 = &v
 			t.CPUPerReqMS = ptr(f.cpu * v / f.p99At)
 			if f.millis > 0 {
@@ -64,6 +65,6 @@ func Settings() results.Results {
 		})
 		at.Cells = append(at.Cells, c)
 	}
-	at.Comparisons, at.Ranking = at.Tests("latency_ms.p99")
+	at.Comparisons, at.Ranking = analysis.Tests(at, "latency_ms.p99")
 	return results.Results{Summary: s}
 }

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
@@ -28,9 +28,9 @@ func Host() record.Host {
 }
 
 // Objective is an objective as analysis writes it: 0 and "" are not asked for.
-func Objective(quantile string, ms, availability float64) *analysis.ObjectiveSummary {
+func Objective(quantile string, ms, availability float64) *summary.Objective {
 	o := experiment.Objective{Quantile: quantile, Latency: time.Duration(ms * float64(time.Millisecond)), Availability: availability}
-	s := &analysis.ObjectiveSummary{Text: o.String(), Quantile: quantile}
+	s := &summary.Objective{Text: o.String(), Quantile: quantile}
 	if quantile != "" {
 		s.LatencyMS = &ms
 	}
@@ -40,7 +40,7 @@ func Objective(quantile string, ms, availability float64) *analysis.ObjectiveSum
 	return s
 }
 
-func judged(o *analysis.ObjectiveSummary, met bool) *analysis.ObjectiveSummary {
+func judged(o *summary.Objective, met bool) *summary.Objective {
 	o.Met = &met
 	return o
 }
@@ -64,44 +64,44 @@ var procsShapes = []shape{
 // Procs compares three settings over six trials each.
 func Procs() results.Results {
 	rng := rand.New(rand.NewPCG(7, 11))
-	s := &analysis.Summary{
-		Experiment: analysis.SummaryExperiment{
+	s := &summary.Summary{
+		Experiment: summary.Experiment{
 			Name: "cpu-limits-and-go", About: "GOMAXPROCS against a CPU limit: isPrime/666666 under one CPU",
 			Started: "2026-09-12T10:04:31Z", Platform: "local", Seed: 4711, TrialsPlanned: 18, TrialsDone: 18,
 		},
 		Host: Host(),
-		Findings: []analysis.Finding{
+		Findings: []summary.Finding{
 			{Level: "result", Title: "The host bounds the parallelism", Text: "2 CPUs: settings above 2 share one ideal stall of 50 ms."},
 		},
 	}
 	d := results.Results{Summary: s}
 	for i, f := range procsShapes {
-		c := analysis.CellSummary{
+		c := summary.Cell{
 			Cell: i, Label: "go procs=" + *f.procs, Service: "go", Vary: map[string]*string{"procs": f.procs},
-			Limits: analysis.LimitsSummary{CPUMillis: ptr(int64(1000)), MemoryBytes: ptr(int64(256 << 20)), Replicas: 1},
-			Load:   analysis.LoadSummary{Kind: "closed", Users: ptr(50.0)},
+			Limits: summary.Limits{CPUMillis: ptr(int64(1000)), MemoryBytes: ptr(int64(256 << 20)), Replicas: 1},
+			Load:   summary.Load{Kind: "closed", Users: ptr(50.0)},
 			Trials: 6, Requests: int64(f.rate * 120), RateRPS: ptr(f.rate), Availability: ptr(100.0),
 			LatencyMS: quantilesOf(f.p50, f.p99), ServiceMS: quantilesOf(f.p50*0.99, f.p99*0.99),
-			Errors: analysis.ErrorCounts{Status: map[string]int64{}},
-			CPU: analysis.CPUSummary{Cores: ptr(0.985), OfLimit: ptr(0.985), Periods: ptr(f.periods), ThrottledPeriods: ptr(f.hits),
+			Errors: summary.ErrorCounts{Status: map[string]int64{}},
+			CPU: summary.CPU{Cores: ptr(0.985), OfLimit: ptr(0.985), Periods: ptr(f.periods), ThrottledPeriods: ptr(f.hits),
 				ThrottledMS: ptr(float64(f.hits) * f.stallMS), Limit: ptr(1.0)},
-			Memory:    analysis.MemorySummary{PeakBytes: ptr(int64(f.memory * (1 << 20))), OfLimit: ptr(f.memory / 256), OOMKills: ptr(int64(0))},
+			Memory:    summary.Memory{PeakBytes: ptr(int64(f.memory * (1 << 20))), OfLimit: ptr(f.memory / 256), OOMKills: ptr(int64(0))},
 			Restarts:  ptr(int64(0)),
-			Generator: analysis.GeneratorSummary{Cores: ptr(0.06), SendLagP99US: ptr(84.0), RunWaitCores: ptr(0.01)},
-			Host:      analysis.HostSummary{IdleCores: ptr(0.91), ForeignCores: ptr(0.03), StealCores: ptr(0.0)},
+			Generator: summary.Generator{Cores: ptr(0.06), SendLagP99US: ptr(84.0), RunWaitCores: ptr(0.01)},
+			Host:      summary.Host{IdleCores: ptr(0.91), ForeignCores: ptr(0.03), StealCores: ptr(0.0)},
 			Objective: judged(Objective("p99", 250, 99.9), f.p99 <= 250),
-			Flags:     analysis.Flags{},
+			Flags:     summary.Flags{},
 			Intervals: map[string][2]float64{
 				"latency_ms.p50": {f.p50 * 0.97, f.p50 * 1.02}, "latency_ms.p99": {f.p99 * (1 - f.p99Spread), f.p99 * (1 + f.p99Spread)},
 				"rate_rps": {f.rate - 2, f.rate + 3}, "availability": {100, 100},
 			},
 		}
 		if i == 2 {
-			c.Flags = analysis.Flags{"low_idle", "hot_<moon>"}
+			c.Flags = summary.Flags{"low_idle", "hot_<moon>"}
 		}
 		for t := range 6 {
 			trial := t*3 + i + 1
-			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{
+			c.PerTrial = append(c.PerTrial, summary.TrialFigures{
 				Trial: trial, RateRPS: ptr(f.rate + rng.Float64()*6 - 3), P50: ptr(f.p50 * (0.97 + 0.05*rng.Float64())),
 				P99: ptr(f.p99 * (1 - f.p99Spread + 2*f.p99Spread*rng.Float64())), Throttled: ptr(f.throttled), Attempt: 0,
 			})
@@ -113,11 +113,11 @@ func Procs() results.Results {
 }
 
 // constantSeries is a trial of 5 s of warm-up, 20 s of load, and a drain.
-func constantSeries(rng *rand.Rand, cell, trial int, f shape) analysis.Series {
-	out := analysis.Series{Cell: cell, Trial: trial}
+func constantSeries(rng *rand.Rand, cell, trial int, f shape) summary.Series {
+	out := summary.Series{Cell: cell, Trial: trial}
 	wobble := func(v, part float64) *float64 { return ptr(v * (1 + part*(2*rng.Float64()-1))) }
 	for k := 1; k <= 26; k++ {
-		p := analysis.Point{
+		p := summary.Point{
 			T: float64(k) + math.Round(rng.Float64()*8)/1000, Phase: "measure", Target: ptr(50.0),
 			CPU: wobble(0.985, 0.01), CPUOfLimit: ptr(0.985), Memory: ptr(f.memory * (0.8 + 0.2*math.Min(1, float64(k)/12)) * (1 << 20)),
 			MemoryLimit: ptr(float64(256 << 20)), Throttled: ptr(math.Min(1, math.Round(10*f.throttled*(0.8+0.4*rng.Float64()))/10)),
@@ -150,21 +150,21 @@ func constantSeries(rng *rand.Rand, cell, trial int, f shape) analysis.Series {
 	return out
 }
 
-func quantilesOf(p50, p99 float64) *analysis.Quantiles {
-	return &analysis.Quantiles{P50: p50, P90: p50 + 0.6*(p99-p50), P95: p50 + 0.8*(p99-p50), P99: p99, P999: p99 * 1.18, Max: p99 * 1.31, Mean: p50 * 1.1, Min: p50 * 0.3}
+func quantilesOf(p50, p99 float64) *summary.Quantiles {
+	return &summary.Quantiles{P50: p50, P90: p50 + 0.6*(p99-p50), P95: p50 + 0.8*(p99-p50), P99: p99, P999: p99 * 1.18, Max: p99 * 1.31, Mean: p50 * 1.1, Min: p50 * 0.3}
 }
 
 // Ramp is a staged open loop on two services with a database: eight
 // levels of 60 s with ramps of 30 s between them, one point a second.
 func Ramp() results.Results {
 	rng := rand.New(rand.NewPCG(3, 5))
-	s := &analysis.Summary{
-		Experiment: analysis.SummaryExperiment{
+	s := &summary.Summary{
+		Experiment: summary.Experiment{
 			Name: "go-against-bun", About: "GET /devices on a ramp, two replicas of each",
 			Started: "2026-09-12T14:00:00Z", Platform: "kubernetes", Seed: 1, TrialsPlanned: 4, TrialsDone: 3, Interrupted: true,
 		},
 		Host: Host(),
-		Findings: []analysis.Finding{
+		Findings: []summary.Finding{
 			{Level: "warning", Cell: ptr(0), Title: "Killed for memory", Text: "go was killed at its memory limit 2 times above 70,000 requests/s."},
 		},
 	}
@@ -174,20 +174,20 @@ func Ramp() results.Results {
 		capacity, base float64
 		memory         float64
 	}{{"go", 69000, 1.1, 40}, {"bun", 90000, 1.6, 70}} {
-		c := analysis.CellSummary{
+		c := summary.Cell{
 			Cell: i, Label: f.service, Service: f.service, Vary: map[string]*string{},
-			Limits: analysis.LimitsSummary{CPUMillis: ptr(int64(1000)), MemoryBytes: ptr(int64(256 << 20)), Replicas: 2},
-			Load:   analysis.LoadSummary{Kind: "open", Rate: ptr(96000.0), Stages: true},
+			Limits: summary.Limits{CPUMillis: ptr(int64(1000)), MemoryBytes: ptr(int64(256 << 20)), Replicas: 2},
+			Load:   summary.Load{Kind: "open", Rate: ptr(96000.0), Stages: true},
 			Trials: 2 - i, Requests: 26_400_123, RateRPS: ptr(f.capacity * 0.7), Availability: ptr(97.5 + float64(i)),
-			Errors: analysis.ErrorCounts{Timeouts: 120_400, Refused: 2_210, Status: map[string]int64{"503": 41, "500": 7}},
-			CPU: analysis.CPUSummary{Cores: ptr(1.42), OfLimit: ptr(0.71), Periods: ptr(int64(14_402)), ThrottledPeriods: ptr(int64(6_001)),
+			Errors: summary.ErrorCounts{Timeouts: 120_400, Refused: 2_210, Status: map[string]int64{"503": 41, "500": 7}},
+			CPU: summary.CPU{Cores: ptr(1.42), OfLimit: ptr(0.71), Periods: ptr(int64(14_402)), ThrottledPeriods: ptr(int64(6_001)),
 				ThrottledMS: ptr(300_000.0), Limit: ptr(2.0)},
-			Memory:       analysis.MemorySummary{PeakBytes: ptr(int64(250 << 20)), OfLimit: ptr(0.977), OOMKills: ptr(int64(2 - 2*i))},
+			Memory:       summary.Memory{PeakBytes: ptr(int64(250 << 20)), OfLimit: ptr(0.977), OOMKills: ptr(int64(2 - 2*i))},
 			Restarts:     ptr(int64(2 - 2*i)),
-			Dependencies: []analysis.DependencySummary{{Name: "mongodb", Cores: ptr(0.4), PeakBytes: ptr(int64(300 << 20))}},
-			Generator:    analysis.GeneratorSummary{Cores: ptr(1.9), SendLagP99US: ptr(410.0), Limited: i == 1},
-			Host:         analysis.HostSummary{IdleCores: ptr(2.2), ForeignCores: ptr(0.1)},
-			Flags:        analysis.Flags{"few_trials", "moving_load"}, Intervals: map[string][2]float64{},
+			Dependencies: []summary.Dependency{{Name: "mongodb", Cores: ptr(0.4), PeakBytes: ptr(int64(300 << 20))}},
+			Generator:    summary.Generator{Cores: ptr(1.9), SendLagP99US: ptr(410.0), Limited: i == 1},
+			Host:         summary.Host{IdleCores: ptr(2.2), ForeignCores: ptr(0.1)},
+			Flags:        summary.Flags{"few_trials", "moving_load"}, Intervals: map[string][2]float64{},
 		}
 		if i == 0 {
 			c.Flags = append(c.Flags, "oom_killed", "restarted")
@@ -197,7 +197,7 @@ func Ramp() results.Results {
 		for level := 1; level <= 8; level++ {
 			target := 12000 * float64(level)
 			u := target / f.capacity
-			step := analysis.Step{Target: target, RateRPS: math.Min(target, f.capacity), Availability: ptr(100.0),
+			step := summary.Step{Target: target, RateRPS: math.Min(target, f.capacity), Availability: ptr(100.0),
 				LatencyMS: quantilesOf(f.base, f.base*(2+3*u/math.Max(0.04, 1.04-u))), CPUOfLimit: ptr(math.Min(1, u)),
 				Throttled: ptr(math.Max(0, math.Min(1, 2.2*(u-0.5)))), Seconds: 60}
 			if u > 1 {
@@ -208,7 +208,7 @@ func Ramp() results.Results {
 		}
 		for t := range c.Trials {
 			trial := 2*t + i + 1
-			c.PerTrial = append(c.PerTrial, analysis.TrialFigures{Trial: trial, RateRPS: ptr(f.capacity * 0.7)})
+			c.PerTrial = append(c.PerTrial, summary.TrialFigures{Trial: trial, RateRPS: ptr(f.capacity * 0.7)})
 			d.Series = append(d.Series, rampSeries(rng, i, trial, f.capacity, f.base, f.memory))
 		}
 		s.Cells = append(s.Cells, c)
@@ -216,19 +216,19 @@ func Ramp() results.Results {
 	return d
 }
 
-func rampSeries(rng *rand.Rand, cell, trial int, capacity, base, memory float64) analysis.Series {
-	out := analysis.Series{Cell: cell, Trial: trial}
+func rampSeries(rng *rand.Rand, cell, trial int, capacity, base, memory float64) summary.Series {
+	out := summary.Series{Cell: cell, Trial: trial}
 	for k := 1; k <= 720; k++ {
 		level := float64((k - 1) / 90)
 		target := 12000 * (level + math.Min(1, float64((k-1)%90)/30))
 		u := target / capacity * (1 + 0.02*(2*rng.Float64()-1))
-		p := analysis.Point{
+		p := summary.Point{
 			T: float64(k), Phase: "measure", Target: ptr(target), RateRPS: ptr(math.Min(target, capacity) * (1 + 0.01*(2*rng.Float64()-1))),
 			P50: ptr(base), P99: ptr(math.Min(100, base*(2+3*u/math.Max(0.04, 1.04-u)))), Availability: ptr(100.0),
 			CPU: ptr(2 * math.Min(1, u)), CPUOfLimit: ptr(math.Min(1, u)), MemoryLimit: ptr(float64(256 << 20)),
 			Memory:    ptr((memory + 200*math.Max(0, math.Min(1, 3*(u-0.9)))) * (1 << 20)),
 			Throttled: ptr(math.Max(0, math.Min(1, 2.2*(u-0.5)))), AgentCPU: ptr(target / 45000), Idle: ptr(4 - 2*math.Min(1, u)),
-			Foreign: ptr(0.1), Dependencies: map[string]analysis.DependencyPoint{"mongodb": {CPU: ptr(0.4 * math.Min(1, u)), Memory: ptr((200 + 100*u) * (1 << 20))}},
+			Foreign: ptr(0.1), Dependencies: map[string]summary.DependencyPoint{"mongodb": {CPU: ptr(0.4 * math.Min(1, u)), Memory: ptr((200 + 100*u) * (1 << 20))}},
 			WaitP50: ptr(0.4 + 0.2*u), WaitP99: ptr(1 + 4*u*u), WaitMean: ptr(0.5 + 0.4*u),
 		}
 		if *p.Throttled > 0 {
@@ -239,7 +239,7 @@ func rampSeries(rng *rand.Rand, cell, trial int, capacity, base, memory float64)
 		}
 		p.P999 = ptr(math.Min(100, *p.P99*1.4))
 		if cell == 0 && (k == 600 || k == 601 || k == 660) {
-			p = analysis.Point{T: float64(k), Phase: "measure", Target: ptr(target), RateRPS: ptr(0.0), Availability: ptr(0.0)}
+			p = summary.Point{T: float64(k), Phase: "measure", Target: ptr(target), RateRPS: ptr(0.0), Availability: ptr(0.0)}
 		}
 		out.Points = append(out.Points, p)
 	}
@@ -248,12 +248,12 @@ func rampSeries(rng *rand.Rand, cell, trial int, capacity, base, memory float64)
 
 // Failed is one cell whose service never answered.
 func Failed() results.Results {
-	s := &analysis.Summary{
-		Experiment: analysis.SummaryExperiment{Name: "broken", Started: "2026-09-12T10:04:31Z", Platform: "docker", TrialsPlanned: 6, TrialsDone: 6},
-		Cells: []analysis.CellSummary{{
-			Label: "api", Service: "api", Limits: analysis.LimitsSummary{Replicas: 1},
-			Load: analysis.LoadSummary{Kind: "open", Rate: ptr(200.0)}, Trials: 6, Requests: 1200,
-			Errors: analysis.ErrorCounts{Refused: 1188, Timeouts: 12}, Flags: analysis.Flags{"trial_failed"},
+	s := &summary.Summary{
+		Experiment: summary.Experiment{Name: "broken", Started: "2026-09-12T10:04:31Z", Platform: "docker", TrialsPlanned: 6, TrialsDone: 6},
+		Cells: []summary.Cell{{
+			Label: "api", Service: "api", Limits: summary.Limits{Replicas: 1},
+			Load: summary.Load{Kind: "open", Rate: ptr(200.0)}, Trials: 6, Requests: 1200,
+			Errors: summary.ErrorCounts{Refused: 1188, Timeouts: 12}, Flags: summary.Flags{"trial_failed"},
 		}},
 	}
 	return results.Results{Summary: s}
@@ -266,12 +266,12 @@ func Hostile() results.Results {
 	evil := `</script><script>window.hacked=1</script>`
 	d.Summary.Experiment.Name = evil
 	d.Summary.Experiment.About = `<img src=x onerror="window.hacked=1">` + "\x1b[31mred|`tick"
-	d.Summary.Findings = append(d.Summary.Findings, analysis.Finding{Level: "warning", Title: evil, Text: "a | b\nc"})
+	d.Summary.Findings = append(d.Summary.Findings, summary.Finding{Level: "warning", Title: evil, Text: "a | b\nc"})
 	for i := range d.Summary.Cells {
 		c := &d.Summary.Cells[i]
 		c.Service = evil
 		c.Label = fmt.Sprintf("%s procs=%d", evil, i)
-		c.Flags = analysis.Flags{`"><script>window.hacked=1</script>`}
+		c.Flags = summary.Flags{`"><script>window.hacked=1</script>`}
 		c.Errors.Status = map[string]int64{evil: 3}
 	}
 	return d

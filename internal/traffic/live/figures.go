@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -138,12 +138,12 @@ func (p *drawing) kinds() []string {
 		}
 		names = names[:maxKinds-1]
 	}
-	var list []analysis.Failure
+	var list []summary.Failure
 	for _, name := range names {
-		list = append(list, analysis.Failure{Name: name, N: p.errors[name]})
+		list = append(list, summary.Failure{Name: name, N: p.errors[name]})
 	}
 	if others > 0 {
-		list = append(list, analysis.Failure{Name: "others", N: others})
+		list = append(list, summary.Failure{Name: "others", N: others})
 	}
 	widest := 0
 	for _, k := range list {

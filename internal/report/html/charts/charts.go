@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/results"
 )
@@ -68,48 +69,48 @@ type cloud struct {
 // overTime is a metric that a panel over time shows.
 type overTime struct {
 	name string
-	of   func(*analysis.Point) *float64
+	of   func(*summary.Point) *float64
 }
 
 // metrics are those of every record, by the names of Point's JSON.
 var metrics = []overTime{
-	{"target", whileSent(func(p *analysis.Point) *float64 { return p.Target })},
-	{"rate", whileSent(func(p *analysis.Point) *float64 { return p.RateRPS })},
-	{"p50", func(p *analysis.Point) *float64 { return p.P50 }},
-	{"p99", func(p *analysis.Point) *float64 { return p.P99 }},
-	{"p999", func(p *analysis.Point) *float64 { return p.P999 }},
-	{"availability", func(p *analysis.Point) *float64 { return p.Availability }},
-	{"cpu", func(p *analysis.Point) *float64 { return p.CPU }},
-	{"memory", func(p *analysis.Point) *float64 { return p.Memory }},
-	{"throttled", func(p *analysis.Point) *float64 { return p.Throttled }},
-	{"throttled_ms", func(p *analysis.Point) *float64 { return p.ThrottledMS }},
-	{"agent_cpu", func(p *analysis.Point) *float64 { return p.AgentCPU }},
-	{"idle", func(p *analysis.Point) *float64 { return p.Idle }},
-	{"foreign", func(p *analysis.Point) *float64 { return p.Foreign }},
-	{"wait_p50", func(p *analysis.Point) *float64 { return p.WaitP50 }},
-	{"wait_p99", func(p *analysis.Point) *float64 { return p.WaitP99 }},
-	{"wait_mean", func(p *analysis.Point) *float64 { return p.WaitMean }},
+	{"target", whileSent(func(p *summary.Point) *float64 { return p.Target })},
+	{"rate", whileSent(func(p *summary.Point) *float64 { return p.RateRPS })},
+	{"p50", func(p *summary.Point) *float64 { return p.P50 }},
+	{"p99", func(p *summary.Point) *float64 { return p.P99 }},
+	{"p999", func(p *summary.Point) *float64 { return p.P999 }},
+	{"availability", func(p *summary.Point) *float64 { return p.Availability }},
+	{"cpu", func(p *summary.Point) *float64 { return p.CPU }},
+	{"memory", func(p *summary.Point) *float64 { return p.Memory }},
+	{"throttled", func(p *summary.Point) *float64 { return p.Throttled }},
+	{"throttled_ms", func(p *summary.Point) *float64 { return p.ThrottledMS }},
+	{"agent_cpu", func(p *summary.Point) *float64 { return p.AgentCPU }},
+	{"idle", func(p *summary.Point) *float64 { return p.Idle }},
+	{"foreign", func(p *summary.Point) *float64 { return p.Foreign }},
+	{"wait_p50", func(p *summary.Point) *float64 { return p.WaitP50 }},
+	{"wait_p99", func(p *summary.Point) *float64 { return p.WaitP99 }},
+	{"wait_mean", func(p *summary.Point) *float64 { return p.WaitMean }},
 }
 
 // metricsOf adds to them the number of replicas, where the platform reports it, and the
 // metrics of each dependency.
-func metricsOf(series []analysis.Series, names []string) []overTime {
+func metricsOf(series []summary.Series, names []string) []overTime {
 	all := slices.Clone(metrics)
-	if slices.ContainsFunc(series, func(one analysis.Series) bool {
-		return slices.ContainsFunc(one.Points, func(p analysis.Point) bool { return p.Replicas != nil })
+	if slices.ContainsFunc(series, func(one summary.Series) bool {
+		return slices.ContainsFunc(one.Points, func(p summary.Point) bool { return p.Replicas != nil })
 	}) {
-		all = append(all, overTime{"replicas", func(p *analysis.Point) *float64 { return p.Replicas }})
+		all = append(all, overTime{"replicas", func(p *summary.Point) *float64 { return p.Replicas }})
 	}
 	for _, name := range names {
 		all = append(all,
-			overTime{"dependency_cpu:" + name, func(p *analysis.Point) *float64 { return p.Dependencies[name].CPU }},
-			overTime{"dependency_memory:" + name, func(p *analysis.Point) *float64 { return p.Dependencies[name].Memory }})
+			overTime{"dependency_cpu:" + name, func(p *summary.Point) *float64 { return p.Dependencies[name].CPU }},
+			overTime{"dependency_memory:" + name, func(p *summary.Point) *float64 { return p.Dependencies[name].Memory }})
 	}
 	return all
 }
 
 // dependenciesOf names the dependencies that the series show.
-func dependenciesOf(series []analysis.Series) []string {
+func dependenciesOf(series []summary.Series) []string {
 	names := []string{}
 	for _, one := range series {
 		for i := range one.Points {
@@ -126,8 +127,8 @@ func dependenciesOf(series []analysis.Series) []string {
 
 // whileSent leaves out the drain, in which nothing is sent and the last answers
 // trickle in: a fall to nothing would mislead.
-func whileSent(of func(*analysis.Point) *float64) func(*analysis.Point) *float64 {
-	return func(p *analysis.Point) *float64 {
+func whileSent(of func(*summary.Point) *float64) func(*summary.Point) *float64 {
+	return func(p *summary.Point) *float64 {
 		if p.Phase == "drain" {
 			return nil
 		}
@@ -164,7 +165,7 @@ func New(d results.Results) Charts {
 		for i := range s.Cells {
 			var trials [][]*float64
 			for _, one := range series {
-				if at := results.CellAt(s, one.Cell); at == i {
+				if at := s.CellAt(one.Cell); at == i {
 					trials = append(trials, g.lay(one, m.of))
 				}
 			}
@@ -178,18 +179,18 @@ func New(d results.Results) Charts {
 }
 
 // known leaves out series of cells that the summary does not have.
-func known(all []analysis.Series, s *analysis.Summary) []analysis.Series {
-	var out []analysis.Series
+func known(all []summary.Series, s *summary.Summary) []summary.Series {
+	var out []summary.Series
 	for _, one := range all {
-		if results.CellAt(s, one.Cell) >= 0 && len(one.Points) > 0 {
+		if s.CellAt(one.Cell) >= 0 && len(one.Points) > 0 {
 			out = append(out, one)
 		}
 	}
 	return out
 }
 
-func newChartCell(c *analysis.CellSummary, name string) chartCell {
-	out := chartCell{Name: name, CPULimit: c.CPU.Limit, Rate: results.Finite(c.RateRPS), Throttled: results.Finite(results.ThrottledShare(c))}
+func newChartCell(c *summary.Cell, name string) chartCell {
+	out := chartCell{Name: name, CPULimit: c.CPU.Limit, Rate: summary.Finite(c.RateRPS), Throttled: summary.Finite(c.ThrottledShare())}
 	if out.CPULimit == nil && c.Limits.CPUMillis != nil {
 		cores := float64(*c.Limits.CPUMillis) / 1000 * float64(max(1, c.Limits.Replicas))
 		out.CPULimit = &cores
@@ -198,10 +199,10 @@ func newChartCell(c *analysis.CellSummary, name string) chartCell {
 		bytes := float64(*c.Limits.MemoryBytes)
 		out.MemoryLimit = &bytes
 	}
-	out.Searched, out.Breaking, out.Knee = results.Searched(c) && !c.Load.Stages, newChartBreaking(c), newChartKnee(c)
+	out.Searched, out.Breaking, out.Knee = c.Searched() && !c.Load.Stages, newChartBreaking(c), newChartKnee(c)
 	for metric, v := range map[string]**float64{"rate": &out.Rate, "p50": &out.P50, "p99": &out.P99, "p999": &out.P999} {
-		if f, ok := c.Figure(metric); ok {
-			*v = results.Finite(&f.Value)
+		if f, ok := analysis.FigureOf(c, metric); ok {
+			*v = summary.Finite(&f.Value)
 		}
 	}
 	return out
@@ -209,7 +210,7 @@ func newChartCell(c *analysis.CellSummary, name string) chartCell {
 
 // phases returns until when all trials were warming up, and from when on the
 // first of them only awaited answers.
-func phases(series []analysis.Series) (warmup float64, drain *float64) {
+func phases(series []summary.Series) (warmup float64, drain *float64) {
 	for _, one := range series {
 		before := 0.0
 		for _, p := range one.Points {
@@ -231,10 +232,10 @@ const cloudPoints = 500
 
 // newCloud gathers a cell's measured intervals. Where they are too many, each
 // stretch of time keeps its first interval and the one with the highest p99.
-func newCloud(series []analysis.Series, s *analysis.Summary, cell int) cloud {
-	var all []*analysis.Point
+func newCloud(series []summary.Series, s *summary.Summary, cell int) cloud {
+	var all []*summary.Point
 	for _, one := range series {
-		if results.CellAt(s, one.Cell) != cell {
+		if s.CellAt(one.Cell) != cell {
 			continue
 		}
 		for i := range one.Points {
@@ -306,7 +307,7 @@ func spreads(trials [][]*float64) (mid, low, high []*float64) {
 // rounded keeps four significant digits: enough for a pixel, and half the size
 // of the page.
 func rounded(v *float64) *float64 {
-	if results.Finite(v) == nil {
+	if summary.Finite(v) == nil {
 		return nil
 	}
 	r, err := strconv.ParseFloat(strconv.FormatFloat(*v, 'g', 4, 64), 64)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/report/sample"
 	"pgregory.net/rapid"
 )
@@ -104,18 +104,18 @@ func TestSpreadsTakeTheMedianOfTheTrialsThatMeasured(t *testing.T) {
 
 func TestTrialsShareOneGrid(t *testing.T) {
 	// A negative time ends a drain.
-	at := func(cell, trial int, times ...float64) analysis.Series {
-		one := analysis.Series{Cell: cell, Trial: trial}
+	at := func(cell, trial int, times ...float64) summary.Series {
+		one := summary.Series{Cell: cell, Trial: trial}
 		for _, v := range times {
 			phase := "measure"
 			if v < 0 {
 				phase = "drain"
 			}
-			one.Points = append(one.Points, analysis.Point{T: math.Abs(v), RateRPS: ptr(math.Abs(v)), Phase: phase})
+			one.Points = append(one.Points, summary.Point{T: math.Abs(v), RateRPS: ptr(math.Abs(v)), Phase: phase})
 		}
 		return one
 	}
-	rate := func(p *analysis.Point) *float64 { return p.RateRPS }
+	rate := func(p *summary.Point) *float64 { return p.RateRPS }
 	for name, c := range map[string]struct {
 		a, b         []float64 // the ends of two trials' intervals
 		moments      []float64
@@ -129,7 +129,7 @@ func TestTrialsShareOneGrid(t *testing.T) {
 		"a gap":                                {[]float64{1, 2, 3, 4}, []float64{1, 4}, []float64{1, 2, 3, 4}, values(1, 2, 3, 4), values(1, none, none, 4)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			series := []analysis.Series{at(0, 1, c.a...), at(1, 2, c.b...)}
+			series := []summary.Series{at(0, 1, c.a...), at(1, 2, c.b...)}
 			g := newGrid(series)
 			if diff := cmp.Diff(c.moments, g.moments); diff != "" {
 				t.Fatalf("moments (-want +got): %s", diff)
@@ -188,7 +188,7 @@ func TestWhatJSONCannotHoldIsNotMeasured(t *testing.T) {
 
 func TestSeriesOfUnknownCellsAreLeftOut(t *testing.T) {
 	d := sample.Failed()
-	d.Series = []analysis.Series{{Cell: 7, Trial: 1, Points: []analysis.Point{{T: 1, RateRPS: ptr(1.0)}}}, {Cell: 0, Trial: 2}}
+	d.Series = []summary.Series{{Cell: 7, Trial: 1, Points: []summary.Point{{T: 1, RateRPS: ptr(1.0)}}}, {Cell: 0, Trial: 2}}
 	if got := New(d); len(got.X) != 0 || got.Lines["rate"][0] != nil {
 		t.Errorf("charts hold %v", got.X)
 	}

@@ -3,9 +3,8 @@ package charts
 import (
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/results"
 )
 
 // chartObjective is the line that latency is held against.
@@ -46,13 +45,13 @@ type chartStep struct {
 
 // chartSteps are a cell's held loads upwards, so that a line through them runs
 // one way.
-func chartSteps(c *analysis.CellSummary) []chartStep {
+func chartSteps(c *summary.Cell) []chartStep {
 	out := []chartStep{}
 	for i := range c.Steps {
 		s := &c.Steps[i]
-		one := chartStep{Target: s.Target, Rate: s.RateRPS, Throttled: results.Finite(s.Throttled), Met: s.Met}
+		one := chartStep{Target: s.Target, Rate: s.RateRPS, Throttled: summary.Finite(s.Throttled), Met: s.Met}
 		if q := s.LatencyMS; q != nil {
-			one.P50, one.P99, one.P999 = results.Finite(&q.P50), results.Finite(&q.P99), results.Finite(&q.P999)
+			one.P50, one.P99, one.P999 = summary.Finite(&q.P50), summary.Finite(&q.P99), summary.Finite(&q.P999)
 		}
 		out = append(out, one)
 	}
@@ -69,12 +68,12 @@ func chartSteps(c *analysis.CellSummary) []chartStep {
 }
 
 // newChartBreaking is nil where no breaking point was found.
-func newChartBreaking(c *analysis.CellSummary) *chartBreaking {
+func newChartBreaking(c *summary.Cell) *chartBreaking {
 	b := c.Breaking
-	if b == nil || results.Finite(b.Load()) == nil {
+	if b == nil || summary.Finite(b.Load()) == nil {
 		return nil
 	}
-	out := &chartBreaking{At: *b.Load(), Low: results.Finite(b.Low), High: results.Finite(b.High), AtLeast: b.AtLeast, Label: narrative.BreaksAt(c), Text: narrative.BreakLine(c)}
+	out := &chartBreaking{At: *b.Load(), Low: summary.Finite(b.Low), High: summary.Finite(b.High), AtLeast: b.AtLeast, Label: narrative.BreaksAt(c), Text: narrative.BreakLine(c)}
 	switch {
 	case b.AtLeast:
 		out.Text += ": " + narrative.BoundReason(b)
@@ -84,9 +83,9 @@ func newChartBreaking(c *analysis.CellSummary) *chartBreaking {
 	return out
 }
 
-func newChartKnee(c *analysis.CellSummary) *chartKnee {
+func newChartKnee(c *summary.Cell) *chartKnee {
 	k := c.Knee
-	if k == nil || results.Finite(&k.Load) == nil || results.Finite(&k.FloorMS) == nil || results.Finite(&k.Low) == nil || results.Finite(&k.High) == nil {
+	if k == nil || summary.Finite(&k.Load) == nil || summary.Finite(&k.FloorMS) == nil || summary.Finite(&k.Low) == nil || summary.Finite(&k.High) == nil {
 		return nil
 	}
 	return &chartKnee{At: k.Load, Low: k.Low, High: k.High, FloorMS: k.FloorMS, Quantile: k.Quantile, Text: narrative.KneeText(c)}
@@ -94,7 +93,7 @@ func newChartKnee(c *analysis.CellSummary) *chartKnee {
 
 // chartObjectiveOf is the latency that every cell was held against; nil: none,
 // or not the same one.
-func chartObjectiveOf(s *analysis.Summary) *chartObjective {
+func chartObjectiveOf(s *summary.Summary) *chartObjective {
 	var all []chartObjective
 	for i := range s.Cells {
 		wanted := goalOf(s.Cells[i].Objective)

@@ -1,8 +1,7 @@
 package charts
 
 import (
-	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // goal is an objective in figures, to draw it.
@@ -13,15 +12,15 @@ type goal struct {
 }
 
 // goalOf gives an objective's figures; those that were not asked for are zero.
-func goalOf(o *analysis.ObjectiveSummary) goal {
+func goalOf(o *summary.Objective) goal {
 	var a goal
 	if o == nil {
 		return a
 	}
-	if ms := results.Finite(o.LatencyMS); o.Quantile != "" && ms != nil {
+	if ms := summary.Finite(o.LatencyMS); o.Quantile != "" && ms != nil {
 		a.Quantile, a.MS = o.Quantile, *ms
 	}
-	if v := results.Finite(o.Availability); v != nil {
+	if v := summary.Finite(o.Availability); v != nil {
 		a.Availability = *v
 	}
 	return a

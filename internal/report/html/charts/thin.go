@@ -4,8 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
 // grid is the common time of all trials: the moments at which intervals end,
@@ -20,7 +19,7 @@ type grid struct {
 // newGrid joins times that lie closer together than a part of the usual
 // interval: they are one moment, a little early in one trial and late in
 // another.
-func newGrid(series []analysis.Series) grid {
+func newGrid(series []summary.Series) grid {
 	var sent, drained, steps []float64
 	for _, one := range series {
 		before := 0.0
@@ -67,7 +66,7 @@ func clusters(times []float64, reach float64) []float64 {
 
 // at is the place of a point's moment; -1: it has none, as a drain that was
 // over before another trial's last interval.
-func (g grid) at(p *analysis.Point) int {
+func (g grid) at(p *summary.Point) int {
 	from, to := 0, g.drain
 	if p.Phase == "drain" {
 		from, to = g.drain, len(g.moments)
@@ -85,12 +84,12 @@ func (g grid) at(p *analysis.Point) int {
 
 // lay puts one metric of a trial on the grid. Where two intervals fall on one
 // moment, the first with a value stands.
-func (g grid) lay(one analysis.Series, of func(*analysis.Point) *float64) []*float64 {
+func (g grid) lay(one summary.Series, of func(*summary.Point) *float64) []*float64 {
 	out := make([]*float64, len(g.moments))
 	for i := range one.Points {
 		p := &one.Points[i]
 		if k := g.at(p); k >= 0 && out[k] == nil {
-			out[k] = results.Finite(of(p))
+			out[k] = summary.Finite(of(p))
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package analysis
+package summary
 
 // Profile is the content of the profiles of one cell; package profile reads them.
 type Profile struct {

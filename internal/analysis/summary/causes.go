@@ -1,4 +1,4 @@
-package causes
+package summary
 
 import "encoding/json"
 

@@ -1,4 +1,4 @@
-package sums
+package summary
 
 import (
 	"testing"
@@ -7,26 +7,26 @@ import (
 )
 
 func TestFailuresAreThoseThatOccurred(t *testing.T) {
-	names := func(e Errors) (all []string) {
+	names := func(e ErrorCounts) (all []string) {
 		for _, f := range e.Failures() {
 			all = append(all, f.Name)
 		}
 		return all
 	}
 	for _, c := range []struct {
-		errors Errors
+		errors ErrorCounts
 		want   []string
 	}{
-		{Errors{}, nil},
-		{Errors{Dropped: 2, Refused: 1}, []string{"refused", "dropped"}},
-		{Errors{Timeouts: 1, Refused: 1, Cut: 1, Malformed: 1, Failed: 1, Status: map[string]int64{"500": 1, "503": 2}, Dropped: 1},
+		{ErrorCounts{}, nil},
+		{ErrorCounts{Dropped: 2, Refused: 1}, []string{"refused", "dropped"}},
+		{ErrorCounts{Timeouts: 1, Refused: 1, Cut: 1, Malformed: 1, Failed: 1, Status: map[string]int64{"500": 1, "503": 2}, Dropped: 1},
 			[]string{"timeout", "refused", "cut off", "malformed", "failed check", "bad status", "dropped"}},
 	} {
 		if d := cmp.Diff(c.want, names(c.errors)); d != "" {
 			t.Errorf("%+v (-want +got):\n%s", c.errors, d)
 		}
 	}
-	if got := (&Errors{Status: map[string]int64{"500": 1, "503": 2}}).Failures(); got[0].N != 3 {
+	if got := (&ErrorCounts{Status: map[string]int64{"500": 1, "503": 2}}).Failures(); got[0].N != 3 {
 		t.Errorf("%d bad statuses, want 3", got[0].N)
 	}
 }

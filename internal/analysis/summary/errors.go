@@ -1,0 +1,75 @@
+package summary
+
+import "slices"
+
+// ErrorCounts are the requests without a good answer, by the reason.
+type ErrorCounts struct {
+	Timeouts int64 `json:"timeouts"`
+	// Unaccepted are the timeouts on new connections on which nothing arrived, while
+	// answers arrived on others.
+	Unaccepted int64            `json:"unaccepted,omitempty"`
+	Refused    int64            `json:"refused"`
+	Cut        int64            `json:"cut"`
+	Malformed  int64            `json:"malformed"`
+	Failed     int64            `json:"failed_checks"` // a check rejected the answer, and not because of its status
+	Status     map[string]int64 `json:"status"`        // by code, those outside 200 to 299 that no check accepts
+	Dropped    int64            `json:"dropped"`
+}
+
+// Add adds other counts.
+func (e *ErrorCounts) Add(o *ErrorCounts) {
+	e.Timeouts += o.Timeouts
+	e.Unaccepted += o.Unaccepted
+	e.Refused += o.Refused
+	e.Cut += o.Cut
+	e.Malformed += o.Malformed
+	e.Failed += o.Failed
+	e.Dropped += o.Dropped
+	for code, n := range o.Status {
+		if e.Status == nil {
+			e.Status = map[string]int64{}
+		}
+		e.Status[code] += n
+	}
+}
+
+// Failure is a kind of failed requests, in the glossary's words.
+type Failure struct {
+	Name string // of a figure: "refused"
+	Did  string // after a number of requests: "were refused"
+	N    int64  // of requests
+}
+
+// BadStatus is the name of the answers whose status was not accepted.
+const BadStatus = "bad status"
+
+// Failures are the kinds of failed requests that occurred, in the glossary's order.
+func (e *ErrorCounts) Failures() []Failure {
+	return slices.DeleteFunc([]Failure{
+		{"timeout", "timed out", e.Timeouts},
+		{"refused", "were refused", e.Refused},
+		{"cut off", "were cut off", e.Cut},
+		{"malformed", "got an answer that was not HTTP", e.Malformed},
+		{"failed check", "got an answer that failed a check", e.Failed},
+		{BadStatus, "got an error status", e.BadStatuses()},
+		{"dropped", "were due and never sent", e.Dropped},
+	}, func(f Failure) bool { return f.N == 0 })
+}
+
+// BadStatuses is the number of answers whose status was not accepted.
+func (e *ErrorCounts) BadStatuses() int64 {
+	var all int64
+	for _, n := range e.Status {
+		all += n
+	}
+	return all
+}
+
+// Sum counts all of them.
+func (e *ErrorCounts) Sum() int64 {
+	n := e.Timeouts + e.Refused + e.Cut + e.Malformed + e.Failed + e.Dropped
+	for _, k := range e.Status {
+		n += k
+	}
+	return n
+}

@@ -1,0 +1,108 @@
+// Package summary has the types of summary.json and of the series beside it: what a
+// record says, as values. It answers questions about them, such as whether a cell has a
+// flag, or the kind of a record. It computes no figure from frames and judges nothing:
+// package analysis does.
+package summary
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/record"
+)
+
+// Summary is summary.json: what a record says, for programs. Values that were not
+// measured are null, never 0.
+type Summary struct {
+	Experiment Experiment  `json:"experiment"`
+	Host       record.Host `json:"host"`
+	Cells      []Cell      `json:"cells"`
+	// Comparisons are with the first cell that has enough trials.
+	Comparisons []Comparison `json:"comparisons,omitempty"`
+	// Unbounded are those of which not every figure is a number, which JSON cannot write.
+	Unbounded []Unbounded `json:"-"`
+	// Ranking is the evidence for each pair of cells, by the figure of Comparisons.
+	Ranking  []Evidence `json:"ranking,omitempty"`
+	Claims   []Claim    `json:"claims,omitempty"` // of the experiment, in its order
+	Findings []Finding  `json:"findings"`
+	// Common is the second part of a run of searches: every cell at one load. null: there
+	// is none, or the run ended before.
+	Common *Summary `json:"common_load,omitempty"`
+}
+
+// Experiment names the experiment, and how much of it the record holds.
+type Experiment struct {
+	Name          string `json:"name"`
+	About         string `json:"about,omitempty"`
+	Started       string `json:"started"` // RFC 3339
+	Platform      string `json:"platform"`
+	Seed          uint64 `json:"seed"`
+	TrialsPlanned int    `json:"trials_planned"`
+	TrialsDone    int    `json:"trials_done"`
+	Interrupted   bool   `json:"interrupted"`
+	Kept          bool   `json:"kept,omitempty"` // services stayed up between the trials of their cells
+	// Server: the services are one server in several settings; null: they are not.
+	Server *experiment.Server `json:"server,omitempty"`
+}
+
+// Finding is a statement about the record, with its numbers in the text.
+type Finding struct {
+	Level string `json:"level"` // result, warning
+	Cell  *int   `json:"cell"`  // index; null: the whole record
+	Title string `json:"title"`
+	Text  string `json:"text"`
+	// Searched: the answer of a search, which the cell's breaking point has too.
+	Searched bool `json:"-"`
+}
+
+// Quantile is the latency quantile by which the cells of a record are ranked, and that
+// headlines and tables show: that of their objective, or p99 if it has none.
+func (s *Summary) Quantile() string {
+	for i := range s.Cells {
+		if o := s.Cells[i].Objective; o != nil { // the record has one
+			return s.Cells[i].Quantile()
+		}
+	}
+	return "p99"
+}
+
+// Missed reports whether any cell did not show that it meets its objective: it missed
+// it, or it could not be judged because it failed to run. Cells whose service was
+// skipped do not count, since a missing program says nothing about the service; a
+// finding and a flag report them. If all cells with an objective were skipped, nothing
+// met it, and Missed is true.
+func (s *Summary) Missed() bool {
+	met, skipped := 0, 0
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		switch {
+		case c.Objective == nil:
+		case c.Skipped():
+			skipped++
+		case c.Objective.Met == nil || !*c.Objective.Met:
+			return true
+		default:
+			met++
+		}
+	}
+	return skipped > 0 && met == 0
+}
+
+// Invalid reports whether a limit did not hold in a trial of any cell.
+func (s *Summary) Invalid() bool {
+	return slices.ContainsFunc(s.Cells, func(c Cell) bool { return c.Has(FlagInvalid) }) || s.Common != nil && s.Common.Invalid()
+}
+
+// WhyInvalid is why a limit of a cell did not hold; "" if all did.
+func (s *Summary) WhyInvalid(cell int) string {
+	for _, f := range s.Findings {
+		if f.Cell != nil && *f.Cell == cell && strings.HasSuffix(f.Title, InvalidWords) {
+			return f.Text
+		}
+	}
+	return ""
+}
+
+// InvalidWords end the title of the finding about invalid trials.
+const InvalidWords = "invalid, and left out"
