@@ -29,7 +29,7 @@ func (m *tryMore) define(c *cobra.Command) {
 	flags.StringArrayVar(&m.env, "env", nil, "environment variable of the server, as in PORT=8080 (repeatable)")
 	flags.IntVar(&m.repeats, "repeats", 1, "number of searches of each setting; six are enough to rank the settings")
 	flags.Float64Var(&m.start, "start-rate", 0, "requests per second with which a search begins (default: from a short probe)")
-	flags.StringVar(&m.user, "user", "", "user that the server runs as: a name, UID[:GID], dynamic (an unused user) or caller (default: who called sudo, else the caller)")
+	flags.StringVar(&m.user, "user", "", "user that the server runs as: a name, UID[:GID] or caller (default: who called sudo, else the caller)")
 	flags.IntVar(&m.pids, "pids", experiment.DefaultPIDs, "limit of processes and threads of the server together")
 	flags.StringVar(&m.attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")
 	flags.StringVar(&m.cacert, "cacert", "", "with --attach https://…: trust only the authorities whose certificates are in this PEM file")

@@ -26,11 +26,11 @@ func TestFlagsOfTryThatContradict(t *testing.T) {
 		{"--start-rate 5 --users", "begins with one user"},
 		{"--attach 4242 --cpu 1", "--cpu is about a server that try starts"},
 		{"--attach 4242 --env A=b", "--env is about a server that try starts"},
-		{"--user dynamic", ""},
+		{"--user 4711", ""},
 		{"--pids 100", ""},
 		{"--pids 0", "--pids 0: want 1 or more"},
 		{"--attach 4242 --pids 100", "--pids is about a server that try starts"},
-		{"--attach 4242 --user dynamic", "--user is about a server that try starts"},
+		{"--attach 4242 --user shop", "--user is about a server that try starts"},
 		{"--yes", "--yes needs --attach"},
 	} {
 		t.Run(c.args, func(t *testing.T) {

@@ -29,8 +29,8 @@ type Service struct {
 	Port     int   `json:"port,omitempty" yaml:"port" kind:"port" doc:"A fixed port that the service listens on, or find: look at what its processes listen on. Default: the service listens on ${port}. Needs one replica, unless the service is an image."`
 	FindPort bool  `json:"find_port,omitempty"`
 	Ready    Ready `json:"ready" yaml:",inline"`
-	// User is a name or UID[:GID], Dynamic, Caller, or "": the platform chooses.
-	User         string       `json:"user,omitempty" yaml:"user" kind:"account" doc:"The user that the service runs as: a name or UID[:GID] of this machine, dynamic (an unused user of the run's own), or caller (the user of millicore). Default: with sudo the user who called it, otherwise the caller. Of an image: a user of the image on Docker, UID[:GID] on Kubernetes."`
+	// User is a name or UID[:GID], Caller, or "": the platform chooses.
+	User         string       `json:"user,omitempty" yaml:"user" kind:"account" doc:"The user that the service runs as: a name or UID[:GID] of this machine, or caller (the user of millicore). Default: with sudo the user who called it, otherwise the caller. Of an image: a user of the image on Docker, UID[:GID] on Kubernetes."`
 	Metrics      *Metrics     `json:"metrics,omitempty" yaml:"metrics" doc:"Where the service reports how long it waited for its dependencies."`
 	Dependencies []Dependency `json:"dependencies,omitempty" yaml:"dependencies" doc:"What the service needs beside it, in the order of their start: postgres, mongodb, or a map. Dependencies run and are observed, but receive no load."`
 	Actions      []Action     `json:"actions,omitempty" yaml:"actions" names:"cell" doc:"Requests that the lab sends to each replica during the measurement."`
@@ -108,11 +108,8 @@ type Limits struct {
 // the processes of others. OpenShift has the same default for a pod.
 const DefaultPIDs = 4096
 
-// Values of Service.User beside the names of users.
-const (
-	Dynamic = "dynamic"
-	Caller  = "caller"
-)
+// Caller is the value of Service.User, beside the names of users, for the user of millicore.
+const Caller = "caller"
 
 // Autoscale is a HorizontalPodAutoscaler (autoscaling/v2): the number of replicas
 // follows their CPU.

@@ -18,10 +18,10 @@ func TestWhichServicesAreProfiled(t *testing.T) {
 		why     string // a part of it; "": it is profiled
 	}{
 		{"Go", runtimes.Go, "", ""},
-		{"Go as another user", runtimes.Go, experiment.Dynamic, ""},
+		{"Go as another user", runtimes.Go, "shop", ""},
 		{"Node.js", runtimes.Node, "", ""},
 		{"Node.js as the caller", runtimes.Node, experiment.Caller, ""},
-		{"Node.js as another user", runtimes.Node, experiment.Dynamic, "set services.shop.user to caller"},
+		{"Node.js as another user", runtimes.Node, "shop", "set services.shop.user to caller"},
 		{"another runtime", runtimes.JVM, "", "for Go and Node.js"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package file
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -167,7 +168,13 @@ var kinds = map[string]*kind{
 		"is not a valid name of a metric: use letters, digits, _ and :, and no digit first", "string", "boolean"),
 	// A user of this machine or of an image: useradd(8) and systemd accept such names.
 	"account": matching(`^([A-Za-z_][A-Za-z0-9_.-]{0,31}|[0-9]{1,9}(:[0-9]{1,9})?)$`,
-		"is not a user; write a name, UID or UID:GID, dynamic or caller", "string", "integer"),
+		"is not a user; write a name, UID or UID:GID, or caller", "string", "integer").
+		unless(func(s string) error {
+			if s == "dynamic" {
+				return errors.New("dynamic was removed; write the number of a user, which needs no entry on this machine, as in 61184")
+			}
+			return nil
+		}),
 	"claimMetric": oneOf("metric", experiment.ClaimMetrics),
 
 	// Of HTTP. A field name is a token (RFC 9110, section 5.6.2), and its value one

@@ -102,7 +102,7 @@ func (d *docker) checkDependency(dep *experiment.Dependency) error {
 }
 
 // imageUser reports whether a value of user can be one of an image.
-func imageUser(user string) bool { return user != experiment.Dynamic && user != experiment.Caller }
+func imageUser(user string) bool { return user != experiment.Caller }
 
 func errUser(user string) error {
 	return fmt.Errorf("user: %s is about processes of this machine; a container runs as the user of its image: leave user out, or state a user of the image (docker run --user)", user)

@@ -102,7 +102,7 @@ func TestWhatDoesNotSuit(t *testing.T) {
 		{"a period", func(_ *experiment.Experiment, c *experiment.Cell) { c.Limits.Period = 10 * time.Millisecond }, "usually to 100ms and not to 10ms"},
 		{"processes", func(_ *experiment.Experiment, c *experiment.Cell) { c.Limits.PIDs = 100 }, "leave pids out"},
 		{"a user", func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.User = "1000:5" }, ""},
-		{"a user's name", func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.User = experiment.Dynamic }, `"dynamic" is no number`},
+		{"a user's name", func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.User = "shop" }, `"shop" is no number`},
 		{"a dependency's user", func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Dependencies = []experiment.Dependency{{Name: "db", Image: "db", User: "me"}}
 		}, `dependency "db": user`},

@@ -334,7 +334,6 @@ func open(t *testing.T, o Options) *local {
 func nothingLeft(t *testing.T, state string) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(state, "*"))
-	files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == usersFile })
 	if len(files) > 0 {
 		t.Errorf("%v is left", files)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/local/account"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/ports"
@@ -33,7 +32,6 @@ type local struct {
 	closed bool
 
 	users   sync.Mutex
-	pool    *account.Pool         // nil until a dynamic user is needed
 	runners map[[2]string]*runner // by the name of the unit and its RunAs
 }
 
@@ -203,7 +201,7 @@ func (l *local) Close() error {
 			errs = append(errs, p.end())
 		}
 	}
-	errs = append(errs, l.run.End(), l.giveUsers())
+	errs = append(errs, l.run.End())
 	// An earlier run may have left something for this one.
 	if _, err := Clean(l.options); err != nil {
 		l.options.Note(err.Error())

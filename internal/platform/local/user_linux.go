@@ -47,15 +47,10 @@ func checkUserFor(uid, gid int, text string) error {
 		return nil
 	}
 	if uid != 0 {
-		if text != experiment.Dynamic {
-			if a, err := account.Lookup(text); err == nil && a.UID == uid && a.GID == gid {
-				return nil
-			}
+		if a, err := account.Lookup(text); err == nil && a.UID == uid && a.GID == gid {
+			return nil
 		}
 		return fmt.Errorf("user: %s: only root can start a service as another user; run millicore as root (sudo), or leave user out", text)
-	}
-	if text == experiment.Dynamic {
-		return nil
 	}
 	_, err := account.Lookup(text)
 	return err
@@ -76,7 +71,7 @@ func (l *local) runner(u platform.UnitSpec, program string, args []string) (*run
 		return nil, err
 	}
 	return l.known(u, func() (*runner, error) {
-		a, err := l.account(u.RunAs)
+		a, err := account.Lookup(u.RunAs)
 		if err != nil {
 			return nil, err
 		}
@@ -106,25 +101,6 @@ func (l *local) known(u platform.UnitSpec, find func() (*runner, error)) (*runne
 	return r, nil
 }
 
-// usersFile is the file in the folder of the ledgers with the locks of dynamic users. It
-// is empty, and stays.
-const usersFile = "users"
-
-// account finds a user, or takes an unused one. l.users is locked.
-func (l *local) account(text string) (account.Account, error) {
-	if text != experiment.Dynamic {
-		return account.Lookup(text)
-	}
-	if l.pool == nil {
-		pool, err := account.OpenPool(filepath.Join(l.options.State, usersFile))
-		if err != nil {
-			return account.Account{}, err
-		}
-		l.pool = pool
-	}
-	return l.pool.Take()
-}
-
 // runnerOf is the runner of an account. An account without a home gets a folder of the
 // run as its home and for temporary files.
 func (l *local) runnerOf(a account.Account) (*runner, error) {
@@ -148,14 +124,4 @@ func (l *local) runnerOf(a account.Account) (*runner, error) {
 	dir := filepath.Join(around.Path(), home)
 	r.env = append(r.env, "HOME="+dir, "TMPDIR="+dir)
 	return r, nil
-}
-
-// giveUsers gives back the dynamic users of the run. Their processes have ended.
-func (l *local) giveUsers() error {
-	l.users.Lock()
-	defer l.users.Unlock()
-	if l.pool == nil {
-		return nil
-	}
-	return l.pool.Close()
 }

@@ -68,35 +68,28 @@ func TestServicesRunAsTheirUser(t *testing.T) {
 	}
 }
 
-// A service has the same unused user in all trials, and another service has another one.
-func TestDynamicUsers(t *testing.T) {
+// A user without a home gets one of the run's own, the same in all trials, which is removed.
+func TestAUserWithoutAHome(t *testing.T) {
 	asRoot(t)
 	p := open(t, Options{})
 	one := server(t.TempDir())
-	one.RunAs = experiment.Dynamic
-	other := one
-	other.Name, other.Logs = "other", t.TempDir()
-	first, second := start(t, p, one).Replicas()[0], start(t, p, other).Replicas()[0]
-	again := one
-	again.Trial, again.Logs = 2, t.TempDir()
-	third := start(t, p, again).Replicas()[0]
-	uid := ids(t, first, "Uid")
-	if uid < 61184 || uid > 65519 || ids(t, first, "Gid") != uid {
-		t.Errorf("it runs as %d:%d, want an unused user", uid, ids(t, first, "Gid"))
-	}
-	if a, b := ids(t, second, "Uid"), ids(t, third, "Uid"); a == uid || b != uid {
-		t.Errorf("users %d of another service and %d of the next trial; the service has %d", a, b, uid)
-	}
-	home := variable(t, first, "HOME")
+	one.RunAs = "12345"
+	r := start(t, p, one).Replicas()[0]
+	home := variable(t, r, "HOME")
 	info, err := os.Stat(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != uid || info.Mode().Perm() != 0o700 {
-		t.Errorf("its home %s has owner %d and mode %v, want %d and 0700", home, owner, info.Mode(), uid)
+	if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != 12345 || info.Mode().Perm() != 0o700 {
+		t.Errorf("its home %s has owner %d and mode %v, want 12345 and 0700", home, owner, info.Mode())
 	}
-	if tmp := variable(t, first, "TMPDIR"); tmp != home {
+	if tmp := variable(t, r, "TMPDIR"); tmp != home {
 		t.Errorf("TMPDIR is %q, want %s", tmp, home)
+	}
+	again := one
+	again.Trial, again.Logs = 2, t.TempDir()
+	if next := variable(t, start(t, p, again).Replicas()[0], "HOME"); next != home {
+		t.Errorf("its home in the next trial is %s, want %s", next, home)
 	}
 	if err := os.WriteFile(filepath.Join(home, "cache"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -168,14 +161,12 @@ func TestUsersThatAreRefused(t *testing.T) {
 		refuse string // a part of the error; "": none
 	}{
 		{"root, anybody", 0, "12345", ""},
-		{"root, an unused user", 0, experiment.Dynamic, ""},
 		{"root, an unknown name", 0, "no-such-user", "no user"},
 		{"an ordinary user, nothing", 1000, "", ""},
 		{"an ordinary user, itself", 1000, experiment.Caller, ""},
 		{"an ordinary user, its number", 1000, "1000:1000", ""},
 		{"an ordinary user, another group", 1000, "1000:0", "only root"},
 		{"an ordinary user, another user", 1000, "0", "only root"},
-		{"an ordinary user, an unused user", 1000, experiment.Dynamic, "only root"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := checkUserFor(test.uid, test.uid, test.as)

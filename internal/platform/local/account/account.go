@@ -1,6 +1,5 @@
 // Package account finds the users of this machine that services run as: those with an
-// entry in the user database, numbers, and unused users that belong to one run. It
-// starts no process and changes no file but the one with the locks of a Pool.
+// entry in the user database, and numbers. It starts no process and changes no file.
 package account
 
 import (
@@ -85,7 +84,7 @@ func groupsOf(entry *user.User) (all []int) {
 func named(name string) (Account, error) {
 	entry, err := user.Lookup(name)
 	if unknown := user.UnknownUserError(""); errors.As(err, &unknown) {
-		return Account{}, fmt.Errorf("this machine has no user %q; add it (useradd), or state another: a name, UID[:GID], dynamic or caller", name)
+		return Account{}, fmt.Errorf("this machine has no user %q; add it (useradd), or state another: a name, UID[:GID] or caller", name)
 	}
 	if err != nil {
 		return Account{}, fmt.Errorf("look for user %q: %w", name, err)
