@@ -107,7 +107,7 @@ func (s *Scanner) program(pid int, command []string) (program, bool) {
 	if err != nil {
 		return program{}, false
 	}
-	file, err := s.foreign.Stat(pid, "exe")
+	file, err := s.procfs.Stat(pid, "exe")
 	if err != nil {
 		return program{}, false
 	}

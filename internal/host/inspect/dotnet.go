@@ -29,7 +29,7 @@ func (s *Scanner) dotnetConfig(p *Process) *RuntimeConfig {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.Folder, name)
 	}
-	file, err := s.foreign.Within(p.PID, name, mostConfig)
+	file, err := s.procfs.Within(p.PID, name, mostConfig)
 	var properties map[string]string
 	if err == nil {
 		properties, err = parseRuntimeConfig(file.Text)

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"github.com/millicore/millicore/internal/host/foreign"
+	"github.com/millicore/millicore/internal/host/procfiles"
 )
 
 // A stripped Go executable has no symbols, but it has the table from which the
@@ -27,7 +27,7 @@ var (
 )
 
 // addressInCode finds the address of gomaxprocs.
-func addressInCode(f *foreign.ELF) (uint64, error) {
+func addressInCode(f *procfiles.ELF) (uint64, error) {
 	section := f.Section(".gopclntab")
 	if section == nil {
 		return 0, errNoTable
@@ -112,7 +112,7 @@ func function(table []byte, order binary.ByteOrder, name string) (begin, end uin
 // textStart is the start of Go's code, to which the table's addresses are relative.
 // Up to Go 1.25 the table contains it; later only the runtime's moduledata does
 // (runtime/symtab.go), or, in a position-independent executable, its relocation.
-func textStart(f *foreign.ELF, table []byte) (uint64, error) {
+func textStart(f *procfiles.ELF, table []byte) (uint64, error) {
 	if module := f.Section(".go.module"); module != nil {
 		const textWord = 22 * 8 // pcHeader, six slices, findfunctab, minpc, maxpc
 		var word [8]byte
@@ -136,7 +136,7 @@ func textStart(f *foreign.ELF, table []byte) (uint64, error) {
 
 // relocated is the value that relocation gives to a word when the executable is
 // loaded: the addend (elf(5), Elf64_Rela).
-func relocated(f *foreign.ELF, address uint64) (uint64, error) {
+func relocated(f *procfiles.ELF, address uint64) (uint64, error) {
 	list := f.Section(".rela.dyn")
 	if list == nil {
 		list = f.Section(".rela")
@@ -157,7 +157,7 @@ func relocated(f *foreign.ELF, address uint64) (uint64, error) {
 }
 
 // memory reads the bytes that the file loads at an address.
-func memory(f *foreign.ELF, address, size uint64) ([]byte, error) {
+func memory(f *procfiles.ELF, address, size uint64) ([]byte, error) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && address >= p.Vaddr && address-p.Vaddr < p.Filesz && size <= p.Filesz-(address-p.Vaddr) {
 			code := make([]byte, size)
@@ -169,7 +169,7 @@ func memory(f *foreign.ELF, address, size uint64) ([]byte, error) {
 }
 
 // writable reports whether an address is in a writable segment.
-func writable(f *foreign.ELF, address uint64) bool {
+func writable(f *procfiles.ELF, address uint64) bool {
 	return slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool {
 		return p.Type == elf.PT_LOAD && p.Flags&elf.PF_W != 0 && address >= p.Vaddr && address-p.Vaddr < p.Memsz
 	})

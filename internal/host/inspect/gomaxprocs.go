@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/host/foreign"
+	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -28,7 +28,7 @@ const page = 4096
 
 // locate finds the variable: by its symbol or, in a stripped executable, in the
 // code of the function that sets it.
-func locate(f *foreign.ELF) (v variable, err error) {
+func locate(f *procfiles.ELF) (v variable, err error) {
 	v.moved = f.Type == elf.ET_DYN
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
@@ -52,8 +52,8 @@ func (s *Scanner) variable(pid int, id identity) (variable, error) {
 	if v, ok := s.variables[id]; ok {
 		return v.variable, v.err
 	}
-	v, err := foreign.Executable(s.foreign, pid, locate)
-	if !foreign.Lasts(err) && !errors.Is(err, errNoTable) && !errors.Is(err, errNoCode) {
+	v, err := procfiles.Executable(s.procfs, pid, locate)
+	if !procfiles.Lasts(err) && !errors.Is(err, errNoTable) && !errors.Is(err, errNoCode) {
 		return v, err
 	}
 	if len(s.variables) >= mostVariables {
@@ -84,7 +84,7 @@ func (s *Scanner) gomaxprocs(pid int, exe string, v variable) (int, error) {
 		}
 		address += start - v.base
 	}
-	word, err := s.foreign.Memory(pid, address, 4)
+	word, err := s.procfs.Memory(pid, address, 4)
 	if err != nil {
 		return 0, err
 	}
@@ -127,7 +127,7 @@ func (s *Scanner) goParallelism(pid int, p program, info *runtimes.Info) {
 	if err == nil {
 		n, err = s.gomaxprocs(pid, p.exe, v)
 	}
-	if refused, ok := errors.AsType[*foreign.Refused](err); ok {
+	if refused, ok := errors.AsType[*procfiles.Refused](err); ok {
 		info.Refused = cmp.Or(info.Refused, refused.Why)
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/host/foreign"
+	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/testkit"
 )
@@ -102,7 +102,7 @@ func TestTheCodeAgreesWithTheSymbol(t *testing.T) {
 				}
 			}
 			var got, bySymbol uint64
-			err = foreign.Parse(file, func(f *foreign.ELF) (err error) {
+			err = procfiles.Parse(file, func(f *procfiles.ELF) (err error) {
 				if bySymbol, err = f.Symbol("runtime.gomaxprocs", 4); err != nil {
 					return err
 				}
@@ -186,7 +186,7 @@ func FuzzLocate(f *testing.F) {
 	f.Add(table)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var v variable
-		err := foreign.Parse(bytes.NewReader(text), func(f *foreign.ELF) (err error) {
+		err := procfiles.Parse(bytes.NewReader(text), func(f *procfiles.ELF) (err error) {
 			v, err = locate(f)
 			return err
 		})

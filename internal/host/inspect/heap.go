@@ -26,13 +26,13 @@ func (s *Scanner) javaHeap(pid, user int) *Heap {
 		return nil
 	}
 	inner := innermost(string(status), pid)
-	names, _ := s.foreign.List(pid, "/tmp", 4096)
+	names, _ := s.procfs.List(pid, "/tmp", 4096)
 	for _, name := range names {
 		if !strings.HasPrefix(name, "hsperfdata_") {
 			continue
 		}
 		file := filepath.Join("/tmp", name, strconv.Itoa(inner))
-		data, err := s.foreign.Within(pid, file, mostPerfData)
+		data, err := s.procfs.Within(pid, file, mostPerfData)
 		if err != nil || data.Owner != user { // every user can make such a file in /tmp
 			continue
 		}

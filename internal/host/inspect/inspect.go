@@ -12,7 +12,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/millicore/millicore/internal/host/foreign"
+	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -109,7 +109,7 @@ type Process struct {
 // refuse notes the first error that makes a process one not to look at any further, and
 // reports whether it is such an error.
 func (p *Process) refuse(err error) bool {
-	refused, ok := errors.AsType[*foreign.Refused](err)
+	refused, ok := errors.AsType[*procfiles.Refused](err)
 	if ok {
 		p.Refused = cmp.Or(p.Refused, refused.Why)
 	}

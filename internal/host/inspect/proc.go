@@ -38,9 +38,9 @@ func (s *Scanner) pids() ([]int, error) { return proc.PIDsIn(s.procDir()) }
 
 func (s *Scanner) procDir() string { return filepath.Join(s.root, "/proc") }
 
-func (s *Scanner) path(pid int, name string) string { return s.foreign.Path(pid, name) }
+func (s *Scanner) path(pid int, name string) string { return s.procfs.Path(pid, name) }
 
-func (s *Scanner) read(pid int, name string) ([]byte, error) { return s.foreign.Read(pid, name) }
+func (s *Scanner) read(pid int, name string) ([]byte, error) { return s.procfs.Read(pid, name) }
 
 func (s *Scanner) stat(pid int) (proc.Stat, error) {
 	text, err := s.read(pid, "stat")

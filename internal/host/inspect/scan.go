@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
-	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -27,7 +27,7 @@ type Scanner struct {
 	root     string
 	online   int
 	cgroups  cgroup.FS
-	foreign  *foreign.Host
+	procfs   *procfiles.Host
 	runtimes runtimes.FS
 	now      func() time.Time
 	sleep    func(context.Context, time.Duration)
@@ -55,11 +55,11 @@ type Scanner struct {
 // root is then the prefix of /proc, /sys and the cgroup mounts.
 func New(root string) *Scanner {
 	s := &Scanner{root: root, now: time.Now, sleep: sleep, known: map[program]runtimes.Info{}, variables: map[identity]located{}}
-	s.cgroups, s.foreign = cgroup.Host(), foreign.New(s.procDir())
+	s.cgroups, s.procfs = cgroup.Host(), procfiles.New(s.procDir())
 	if root != "" {
 		s.cgroups = cgroup.NewFS(root)
 	}
-	s.runtimes = runtimes.On(s.foreign).WithCache(func(info fs.FileInfo) (any, bool) { return identityOf(info) })
+	s.runtimes = runtimes.On(s.procfs).WithCache(func(info fs.FileInfo) (any, bool) { return identityOf(info) })
 	if text, err := os.ReadFile(filepath.Join(root, "/sys/devices/system/cpu/online")); err == nil {
 		s.online = proc.CountCPUs(string(text))
 	}
@@ -118,7 +118,7 @@ func sleep(ctx context.Context, d time.Duration) {
 
 // begin clears the caches of the previous scan.
 func (s *Scanner) begin() {
-	s.foreign.Begin()
+	s.procfs.Begin()
 	s.groups, s.limiters = map[string]*group{}, map[string]*limiter{}
 	s.used, s.above = map[string]cgroup.MemoryStat{}, map[string]cgroup.CPULimit{}
 	s.sockets, s.kills, s.restarted = map[string]listeners{}, nil, map[string]*Restarts{}

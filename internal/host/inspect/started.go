@@ -62,7 +62,7 @@ func (s *Scanner) listens(pid int, ports []int) (port int, known *bool) {
 	}
 	listens := false
 	if len(all.sockets) > 0 {
-		err := s.foreign.Sockets(pid, func(inode string) {
+		err := s.procfs.Sockets(pid, func(inode string) {
 			at, ok := all.sockets[inode]
 			if listens = listens || ok; ok && slices.Contains(ports, at) && (port == 0 || at < port) {
 				port = at
@@ -128,7 +128,7 @@ func (s *Scanner) gunicornConfig(p *Process) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.Folder, name)
 	}
-	file, err := s.foreign.Within(p.PID, name, mostConfig)
+	file, err := s.procfs.Within(p.PID, name, mostConfig)
 	if p.refuse(err) || err != nil || !workersLine.Match(file.Text) {
 		return ""
 	}
@@ -148,7 +148,7 @@ func (s *Scanner) haproxyConfig(p *Process) (config string) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(p.Folder, name)
 		}
-		file, err := s.foreign.Within(p.PID, name, mostConfig)
+		file, err := s.procfs.Within(p.PID, name, mostConfig)
 		switch {
 		case p.refuse(err) || err != nil:
 		case nbthreadLine.Match(file.Text):

@@ -62,7 +62,7 @@ type threads struct {
 // threads reads the counters of at most the given number of threads; nil if there are
 // none to be read.
 func (s *Scanner) threads(pid, most int) *threads {
-	names, err := s.foreign.Names(pid, "task", most+1)
+	names, err := s.procfs.Names(pid, "task", most+1)
 	if err != nil {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/millicore/millicore/internal/host/foreign"
+	"github.com/millicore/millicore/internal/host/procfiles"
 )
 
 // Binary is what an executable file shows of the runtime that it contains.
@@ -45,14 +45,14 @@ var (
 // inspect reads an executable. An error means that it is not a readable ELF file, or that it
 // has something which no honest one has; the result is then what was read before.
 func inspect(file io.ReaderAt) (b Binary, err error) {
-	err = foreign.Parse(file, func(f *foreign.ELF) error {
+	err = procfiles.Parse(file, func(f *procfiles.ELF) error {
 		b, err = inspectELF(f)
 		return err
 	})
 	return b, err
 }
 
-func inspectELF(f *foreign.ELF) (b Binary, err error) {
+func inspectELF(f *procfiles.ELF) (b Binary, err error) {
 	b.Moved = f.Type == elf.ET_DYN
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
@@ -71,7 +71,7 @@ func inspectELF(f *foreign.ELF) (b Binary, err error) {
 // pageSize is the smallest of Linux's page sizes; segments are aligned to more.
 const pageSize = 4096
 
-func (b *Binary) inspectGo(f *foreign.ELF) (err error) {
+func (b *Binary) inspectGo(f *procfiles.ELF) (err error) {
 	if b.Gomaxprocs, err = f.Symbol("runtime.gomaxprocs", 4); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (b *Binary) inspectGo(f *foreign.ELF) (err error) {
 	return nil
 }
 
-func (b *Binary) inspectMarks(f *foreign.ELF) {
+func (b *Binary) inspectMarks(f *procfiles.ELF) {
 	if names := f.Section(".dynstr"); names != nil {
 		f.Search(names, func(chunk []byte) bool {
 			b.NodeSymbol = b.NodeSymbol || bytes.Contains(chunk, []byte("_ZN4node5Start"))

@@ -15,13 +15,13 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/host/procfiles"
 )
 
 // FS reads processes from a mounted procfs.
 type FS struct {
-	host     *foreign.Host
+	host     *procfiles.Host
 	children map[int][]int // child pids by parent pid; nil: all processes are searched
 
 	identify func(fs.FileInfo) (key any, ok bool) // key of an executable; nil: no cache
@@ -29,10 +29,10 @@ type FS struct {
 }
 
 // Host is this machine's /proc.
-func Host() FS { return On(foreign.New("/proc")) }
+func Host() FS { return On(procfiles.New("/proc")) }
 
 // On reads the processes of a procfs by host, whose bounds of time are those of a scan.
-func On(host *foreign.Host) FS { return FS{host: host} }
+func On(host *procfiles.Host) FS { return FS{host: host} }
 
 // WithChildren returns the procfs with a known process tree: child pids by parent
 // pid. Without it, each call that needs the children of a process searches all
@@ -72,7 +72,7 @@ func (f FS) Evidence(pid int) (Evidence, error) {
 	s := proc.ParseStatus(text)
 	e := Evidence{PID: pid, PPID: s.Parent, Threads: s.Threads, Affinity: s.CPUs}
 	unread := func(what string, err error) {
-		if refused, ok := errors.AsType[*foreign.Refused](err); ok {
+		if refused, ok := errors.AsType[*procfiles.Refused](err); ok {
 			e.Refused = cmp.Or(e.Refused, refused.Why)
 			return
 		}
@@ -137,7 +137,7 @@ type known struct {
 
 // inspect reads the executable of a process.
 func (f FS) inspect(pid int) (Binary, error) {
-	read := func() (Binary, error) { return foreign.Executable(f.host, pid, inspectELF) }
+	read := func() (Binary, error) { return procfiles.Executable(f.host, pid, inspectELF) }
 	if f.identify == nil {
 		return read()
 	}
@@ -150,7 +150,7 @@ func (f FS) inspect(pid int) (Binary, error) {
 		return k.binary, k.err
 	}
 	b, err := read()
-	if ok && foreign.Lasts(err) {
+	if ok && procfiles.Lasts(err) {
 		if len(f.binaries) >= mostBinaries {
 			clear(f.binaries)
 		}
@@ -207,7 +207,7 @@ func (f FS) javaRelease(e Evidence) (string, error) {
 		file, err := f.host.Within(e.PID, name, 1<<16)
 		switch {
 		case errors.Is(err, fs.ErrPermission):
-			return "", &foreign.Refused{Why: "its user may not read " + foreign.Short(name)}
+			return "", &procfiles.Refused{Why: "its user may not read " + procfiles.Short(name)}
 		case err == nil && javaVersion.Match(file.Text):
 			return string(file.Text), nil
 		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):

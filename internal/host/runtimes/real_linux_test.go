@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/testkit"
 )
 
@@ -276,7 +276,7 @@ func TestRealBunAndDeno(t *testing.T) {
 }
 
 func TestDetectOfNone(t *testing.T) {
-	if _, err := On(foreign.New(t.TempDir())).Detect(1); err == nil || !strings.Contains(err.Error(), "process 1") {
+	if _, err := On(procfiles.New(t.TempDir())).Detect(1); err == nil || !strings.Contains(err.Error(), "process 1") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := DetectTree(nil, 0); err == nil {
@@ -313,7 +313,7 @@ func TestDetectTreeOfACopy(t *testing.T) {
 	if err := os.Symlink("socket:[99]", filepath.Join(root, "11/fd/3")); err != nil {
 		t.Fatal(err)
 	}
-	info, err := On(foreign.New(root)).DetectTree([]int{9, 10, 11}, 8080)
+	info, err := On(procfiles.New(root)).DetectTree([]int{9, 10, 11}, 8080)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestRemembering(t *testing.T) {
 		}
 	}
 	key := "first"
-	f := On(foreign.New(root)).WithCache(func(fs.FileInfo) (any, bool) { return key, true })
+	f := On(procfiles.New(root)).WithCache(func(fs.FileInfo) (any, bool) { return key, true })
 	f.binaries[key] = known{binary: Binary{Go: &debug.BuildInfo{GoVersion: "go1.26.8"}}}
 	for pid := 10; pid < 12; pid++ {
 		if info, err := f.Detect(pid); err != nil || info.Runtime != Go {
@@ -376,9 +376,9 @@ func TestWithChildren(t *testing.T) {
 		fs   FS
 		want int
 	}{
-		"looked for among all": {On(foreign.New(root)), 2},
-		"known":                {On(foreign.New(root)).WithChildren(map[int][]int{1: {10}, 10: {11, 12}}), 2},
-		"known to have none":   {On(foreign.New(root)).WithChildren(map[int][]int{1: {10}}), 0},
+		"looked for among all": {On(procfiles.New(root)), 2},
+		"known":                {On(procfiles.New(root)).WithChildren(map[int][]int{1: {10}, 10: {11, 12}}), 2},
+		"known to have none":   {On(procfiles.New(root)).WithChildren(map[int][]int{1: {10}}), 0},
 	} {
 		if info, err := test.fs.Detect(10); err != nil || info.Workers != test.want {
 			t.Errorf("%s: got %d workers, %v; want %d", name, info.Workers, err, test.want)
@@ -416,7 +416,7 @@ func TestTheMasterBehindAUnixSocket(t *testing.T) {
 	process(11, 10, 40, "socket:[645]")
 	process(12, 10, 60, "socket:[645]")
 	for _, port := range []int{0, 8080} {
-		info, err := On(foreign.New(root)).DetectTree([]int{9, 10, 11, 12}, port)
+		info, err := On(procfiles.New(root)).DetectTree([]int{9, 10, 11, 12}, port)
 		if err != nil || info.PID != 10 || info.Workers != 2 || info.Server != "gunicorn" {
 			t.Errorf("port %d: got process %d with %d workers, %v; want 10 with 2", port, info.PID, info.Workers, err)
 		}

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -36,7 +36,7 @@ const mostMembers = 4096
 // descendants reads proc_pid_task_children(5): the pids of the children of each thread,
 // with blanks between them.
 func descendants(procDir string, pid int) []int {
-	host := foreign.New(procDir)
+	host := procfiles.New(procDir)
 	all, known := []int{pid}, map[int]bool{pid: true}
 	for i := 0; i < len(all) && len(all) < mostMembers; i++ {
 		tasks, _ := host.Names(all[i], "task", mostMembers) // none of a process that has ended

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/host/foreign"
 	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/host/procfiles"
 )
 
 // This file finds the processes that listen on ports.
@@ -53,7 +53,7 @@ func listeners() ([]proc.Socket, error) {
 // none. It is an error if a process may not be read.
 func socketsOf(pids []int) (map[uint64]bool, error) {
 	held := map[uint64]bool{}
-	host := foreign.New(procDir)
+	host := procfiles.New(procDir)
 	for _, pid := range pids {
 		err := eachSocket(host, pid, func(inode uint64) { held[inode] = true })
 		if errors.Is(err, fs.ErrPermission) {
@@ -67,7 +67,7 @@ func socketsOf(pids []int) (map[uint64]bool, error) {
 const procDir = "/proc"
 
 // eachSocket calls each for the inodes of a process's sockets.
-func eachSocket(host *foreign.Host, pid int, each func(inode uint64)) error {
+func eachSocket(host *procfiles.Host, pid int, each func(inode uint64)) error {
 	return host.Sockets(pid, func(text string) {
 		if inode, err := strconv.ParseUint(text, 10, 64); err == nil {
 			each(inode)
@@ -174,7 +174,7 @@ func Holders(port int) (pids []int, listens bool, err error) {
 	if err != nil {
 		return nil, true, err
 	}
-	host := foreign.New(procDir)
+	host := procfiles.New(procDir)
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {

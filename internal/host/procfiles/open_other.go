@@ -1,6 +1,6 @@
 //go:build !linux
 
-package foreign
+package procfiles
 
 import (
 	"io/fs"

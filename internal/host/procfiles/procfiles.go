@@ -1,16 +1,16 @@
-// Package foreign reads files of processes that belong to other users. Such a process may
+// Package procfiles reads files of processes that belong to other users. Such a process may
 // want to stop its reader, to exhaust its memory, or to have a file read that its own user
 // may not read. So everything here is bounded:
 //
 //   - a file of a process's own root is opened beneath that root, with the rights of the
 //     process's user, and only if it is a regular file;
 //   - a file has a maximum size, and a list a maximum length;
-//   - a process has a maximum time, and so have all processes of a user together;
+//   - a process has a maximum time;
 //   - of an executable, the headers and tables are checked before they are read.
 //
 // What breaks a bound is a Refused: a reason not to look at the process any further. The
 // package decides nothing about what it reads.
-package foreign
+package procfiles
 
 import (
 	"errors"
@@ -31,8 +31,8 @@ import (
 // be. Its text follows "could not inspect PID NAME: ".
 type Refused struct {
 	Why string
-	// Late: the time of the process, or of its user, is over. Another process can have the
-	// same file and be read.
+	// Late: the time of the process is over. Another process can have the same file and be
+	// read.
 	Late bool
 }
 
@@ -52,45 +52,31 @@ func Lasts(err error) bool {
 
 // Host reads the processes of a procfs. It is not safe for concurrent use.
 type Host struct {
-	root     string
-	accounts map[int]*account      // by pid
-	users    map[int]time.Duration // what their slow processes took
-	over     map[int]bool          // users whose time is over
-
-	process, user time.Duration // bounds of time
-	walk          bool          // do not use openat2
+	root    string
+	taken   map[int]*taken // by pid
+	process time.Duration  // the most that a process takes
+	walk    bool           // do not use openat2
 }
 
-// account is what reading one process has taken.
-type account struct {
-	spent time.Duration
-	user  int   // if it is slow
-	err   error // why nothing more is read
+// taken is what reading one process has taken.
+type taken struct {
+	time time.Duration
+	err  error // why nothing more is read
 }
 
-const (
-	// mostOfProcess and mostOfUser bound the time in which the processes of a scan are read.
-	// The first reading of a large executable from a slow disk takes about a second. Root's
-	// processes have no common bound: root needs no trick to stop a scan.
-	mostOfProcess, mostOfUser = 3 * time.Second, 10 * time.Second
-	// slow is the time from which a process counts for its user. An ordinary process takes
-	// less than a tenth of it.
-	slow = 5 * time.Millisecond
-	// root is the user whose processes have no common bound.
-	root = 0
-)
+// mostOfProcess bounds the time in which a process is read. The first reading of a large
+// executable from a slow disk takes about a second.
+const mostOfProcess = 3 * time.Second
 
 // New returns a reader of the procfs that is mounted at a path.
 func New(procfs string) *Host {
-	h := &Host{root: procfs, process: mostOfProcess, user: mostOfUser}
+	h := &Host{root: procfs, process: mostOfProcess}
 	h.Begin()
 	return h
 }
 
-// Begin starts a scan: every process and every user has the whole time again.
-func (h *Host) Begin() {
-	h.accounts, h.users, h.over = map[int]*account{}, map[int]time.Duration{}, map[int]bool{}
-}
+// Begin starts a scan: every process has the whole time again.
+func (h *Host) Begin() { h.taken = map[int]*taken{} }
 
 // Path is a file of a process.
 func (h *Host) Path(pid int, name string) string {
@@ -100,43 +86,14 @@ func (h *Host) Path(pid int, name string) string {
 // Root is where the procfs is mounted.
 func (h *Host) Root() string { return h.root }
 
-// account returns the account of a process, or why it is not read any more.
-func (h *Host) account(pid int) (*account, error) {
-	a, ok := h.accounts[pid]
-	if !ok {
-		a = &account{user: -1}
-		h.accounts[pid] = a
+// of returns what a process has taken, or why it is not read any more.
+func (h *Host) of(pid int) (*taken, error) {
+	t := h.taken[pid]
+	if t == nil {
+		t = &taken{}
+		h.taken[pid] = t
 	}
-	if a.err == nil && len(h.over) > 0 && h.over[h.userOf(pid, a)] {
-		a.err = late("the processes of user %d took more than %s to read", a.user, h.user)
-	}
-	return a, a.err
-}
-
-// userOf reads the user of a process once.
-func (h *Host) userOf(pid int, a *account) int {
-	if a.user < 0 {
-		text, _ := readFile(h.Path(pid, "status"), mostText)
-		a.user = proc.ParseCredentials(text).RealUser
-	}
-	return a.user
-}
-
-// charge adds the time of an operation.
-func (h *Host) charge(pid int, a *account, took time.Duration) {
-	before := a.spent
-	a.spent += took
-	if a.spent < slow {
-		return
-	}
-	if before < slow {
-		took = a.spent
-	}
-	user := h.userOf(pid, a)
-	h.users[user] += took
-	if user > root && h.users[user] > h.user {
-		h.over[user] = true
-	}
+	return t, t.err
 }
 
 // Do runs an operation on a process that can block: a page of its memory, or a file, may be
@@ -144,7 +101,7 @@ func (h *Host) charge(pid int, a *account, took time.Duration) {
 // background, so f must not use what the caller uses.
 func Do[T any](h *Host, pid int, f func() (T, error)) (T, error) {
 	var none T
-	a, err := h.account(pid)
+	t, err := h.of(pid)
 	if err != nil {
 		return none, err
 	}
@@ -158,16 +115,15 @@ func Do[T any](h *Host, pid int, f func() (T, error)) (T, error) {
 		value, err := f()
 		done <- result{value, err}
 	}()
-	timer := time.NewTimer(h.process - a.spent)
+	timer := time.NewTimer(h.process - t.time)
 	defer timer.Stop()
 	select {
 	case r := <-done:
-		h.charge(pid, a, time.Since(began))
+		t.time += time.Since(began)
 		return r.value, r.err
 	case <-timer.C:
-		h.charge(pid, a, time.Since(began))
-		a.err = late("it could not be read within %s", h.process)
-		return none, a.err
+		t.err = late("it could not be read within %s", h.process)
+		return none, t.err
 	}
 }
 
@@ -230,12 +186,12 @@ const mostDescriptors = 4096
 
 // Sockets calls each for the inodes of the sockets that a process has open.
 func (h *Host) Sockets(pid int, each func(inode string)) error {
-	a, err := h.account(pid)
+	t, err := h.of(pid)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	defer func() { h.charge(pid, a, time.Since(began)) }()
+	defer func() { t.time += time.Since(began) }()
 	names, err := h.Names(pid, "fd", mostDescriptors)
 	for _, name := range names {
 		link, _ := os.Readlink(h.Path(pid, filepath.Join("fd", name)))
@@ -383,7 +339,7 @@ func rightsOf(c proc.Credentials) (rights.Rights, error) {
 	switch {
 	case c.User < 0 || c.RealUser < 0 || c.Group < 0 || c.RealGroup < 0:
 		return rights.Rights{}, errors.New("its user is not known")
-	case c.RealUser == root:
+	case c.RealUser == 0:
 		return rights.Rights{User: c.User, Group: c.Group, Groups: c.Groups}, nil
 	}
 	return rights.Rights{User: c.RealUser, Group: c.RealGroup, Groups: c.Groups}, nil
