@@ -50,6 +50,8 @@ func TestArchitectureNamesThePackagesOfTheTree(t *testing.T) {
 	}
 }
 
+var quoted = regexp.MustCompile("`([^`]+)`")
+
 // listedPackages are the names in the first column of the page's table of packages.
 func listedPackages(t *testing.T, page string) map[string]bool {
 	t.Helper()
@@ -67,7 +69,7 @@ func listedPackages(t *testing.T, page string) map[string]bool {
 		if !strings.HasPrefix(line, "| `") {
 			continue
 		}
-		for _, match := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(strings.Split(line, "|")[1], -1) {
+		for _, match := range quoted.FindAllStringSubmatch(strings.Split(line, "|")[1], -1) {
 			names[match[1]] = true
 		}
 	}
