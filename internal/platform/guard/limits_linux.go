@@ -40,9 +40,9 @@ func filesOf(v cgroup.Version, c cgroup.Controller) []string {
 	v1 := v == cgroup.V1
 	switch {
 	case c == cgroup.CPU && v1:
-		return []string{"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.cfs_burst_us", "cpu.idle", "cpu.shares", "cpu.uclamp.max"}
+		return []string{"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.cfs_burst_us"}
 	case c == cgroup.CPU:
-		return []string{"cpu.max", "cpu.max.burst", "cpu.idle", "cpu.weight", "cpu.uclamp.max"}
+		return []string{"cpu.max", "cpu.max.burst"}
 	case c == cgroup.Memory && v1:
 		return []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
 	case c == cgroup.Memory:
@@ -105,7 +105,7 @@ func (g *Limits) put(f file) {
 }
 
 // Set states the limits that the group must have, after apply has set them; nil: they are
-// set. What an experiment does not state, such as swap, burst and weight, has its right values
+// set. What an experiment does not state, such as swap and burst, has its right values
 // then. Nothing is verified while apply runs.
 func (g *Limits) Set(l experiment.Limits, apply func() error) error {
 	g.mu.Lock()
@@ -219,7 +219,6 @@ func (g *Limits) judge(f *file, is string) string {
 // called are the names of limits that an experiment does not state, or not always.
 var called = map[string]string{
 	"cpu.max.burst": "CPU burst", "cpu.cfs_burst_us": "CPU burst",
-	"cpu.idle": "CPU priority", "cpu.weight": "CPU weight", "cpu.shares": "CPU weight", "cpu.uclamp.max": "CPU frequency",
 	"memory.high": "memory limit", "memory.swap.max": "swap limit", "memory.memsw.limit_in_bytes": "swap limit",
 	"pids.max": "limit of processes and threads",
 }

@@ -24,10 +24,9 @@ func files(t *testing.T, dir string, contents map[string]string) {
 // groups are the files of a group with half a CPU and 64 MiB.
 var groups = map[cgroup.Version]map[string]string{
 	cgroup.V1: {"cpu.cfs_quota_us": "50000\n", "cpu.cfs_period_us": "100000\n", "cpu.cfs_burst_us": "0\n",
-		"cpu.idle": "0\n", "cpu.shares": "1024\n", "cpu.uclamp.max": "max\n",
 		"memory.limit_in_bytes": "67108864\n", "memory.memsw.limit_in_bytes": "67108864\n", "cpuset.cpus": "0-1\n", "cpuset.effective_cpus": "0-1\n", "pids.max": "4096\n"},
 	cgroup.V2: {"cpu.max": "50000 100000\n", "cpu.max.burst": "0\n", "memory.max": "67108864\n", "memory.swap.max": "0\n", "cpuset.cpus": "\n",
-		"cpu.idle": "0\n", "cpu.weight": "100\n", "cpu.uclamp.max": "max\n", "memory.high": "max\n", "cpuset.cpus.effective": "0-1\n", "pids.max": "4096\n"},
+		"memory.high": "max\n", "cpuset.cpus.effective": "0-1\n", "pids.max": "4096\n"},
 }
 
 var limits = experiment.Limits{CPUMillis: 500, Memory: 64 << 20}
@@ -58,11 +57,9 @@ func TestEachFileIsVerified(t *testing.T) {
 	for v, changes := range map[cgroup.Version]map[string][2]string{
 		cgroup.V1: {"cpu.cfs_quota_us": {"-1\n", "to no limit"}, "cpu.cfs_period_us": {"50000\n", "to 1000m CPU"}, "cpu.cfs_burst_us": {"9\n", "its CPU burst was changed from 0 us to 9 us"},
 			"memory.limit_in_bytes": {"9223372036854771712\n", "to no limit"}, "memory.memsw.limit_in_bytes": {"9\n", "its swap limit was changed"}, "cpuset.cpus": {"0\n", `from "0-1" to "0"`},
-			"cpu.idle": {"1\n", "its CPU priority was changed: cpu.idle was 0 and is 1"}, "cpu.shares": {"2\n", "its CPU weight was changed"}, "cpu.uclamp.max": {"10.00\n", "its CPU frequency was changed"},
 			"cpuset.effective_cpus": {"0\n", `from "0-1" to "0"`}, "pids.max": {"max\n", "its limit of processes and threads was changed: pids.max was 4096 and is max"}},
 		cgroup.V2: {"cpu.max": {"max 100000\n", "to no limit"}, "cpu.max.burst": {"9\n", "its CPU burst was changed"}, "memory.max": {"max\n", "to no limit"},
 			"memory.swap.max": {"max\n", "its swap limit was changed: memory.swap.max was 0 and is max"}, "cpuset.cpus": {"0\n", `from "" to "0"`},
-			"cpu.idle": {"1\n", "its CPU priority was changed"}, "cpu.weight": {"1\n", "its CPU weight was changed: cpu.weight was 100 and is 1"}, "cpu.uclamp.max": {"10.00\n", "its CPU frequency was changed"},
 			"memory.high":           {"33554432\n", "its memory limit was changed: memory.high was max and is 33554432"},
 			"cpuset.cpus.effective": {"0\n", `from "0-1" to "0"`}, "pids.max": {"max\n", "its limit of processes and threads was changed"}},
 	} {

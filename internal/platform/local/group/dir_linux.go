@@ -33,21 +33,19 @@ func set(dir, file, value string) error {
 // pids returns the processes of a group and of those below it, except below the
 // directory except, which is directly below dir. A group that is gone has none.
 func pids(dir, except string) ([]int, error) {
-	var all []int
-	err := walker{enter: func(at int) error {
-		some, err := numbers(at, "cgroup.procs")
-		all = append(all, some...)
-		return err
-	}, except: nameOf(except)}.walk(dir)
-	return all, err
-}
-
-// nameOf is the name of a group in its directory; "" for none.
-func nameOf(dir string) string {
-	if dir == "" {
-		return ""
+	groups, err := tree(dir, except)
+	if err != nil {
+		return nil, err
 	}
-	return path.Base(dir)
+	var all []int
+	for _, one := range groups {
+		some, err := numbers(one, "cgroup.procs")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
 }
 
 // PIDs returns the processes of the group in a directory and of those below it.

@@ -107,19 +107,27 @@ func listed(dir string) (pids []int, threads map[int]bool, err error) {
 	if exists(path.Join(dir, "tasks")) {
 		threads = map[int]bool{}
 	}
-	err = walker{enter: func(at int) error {
-		some, err := numbers(at, "cgroup.procs")
-		pids = append(pids, some...)
-		if err != nil || threads == nil {
-			return err
+	groups, err := tree(dir, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, one := range groups {
+		some, err := numbers(one, "cgroup.procs")
+		if err != nil {
+			return nil, nil, err
 		}
-		some, err = numbers(at, "tasks")
+		pids = append(pids, some...)
+		if threads == nil {
+			continue
+		}
+		if some, err = numbers(one, "tasks"); err != nil {
+			return nil, nil, err
+		}
 		for _, thread := range some {
 			threads[thread] = true
 		}
-		return err
-	}}.walk(dir)
-	return pids, threads, err
+	}
+	return pids, threads, nil
 }
 
 // divides reports whether one of a process's threads is in another group than those that are
