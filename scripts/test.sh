@@ -76,13 +76,15 @@ cluster_built() {
   trap - EXIT
 }
 
-# Samples are small here, and of the usual size in make test-system.
+# Samples are small here, and of the usual size in make test-system. Concurrent packages
+# mostly wait, so one more runs at once than there are CPUs. With the race detector each
+# test program sleeps at its end, by default for a second.
 run_tests() {
   export MILLICORE_SAMPLES=${MILLICORE_SAMPLES:-few}
   build_programs vet cross
   phase "pure packages" tests pure "$(packages "/($pure)(/|\$)")"
   phase "kernel, runtimes, browser" tests plain "$(packages "/($plain)(/|\$)" "/($pure)(/|\$)")" -count=1
-  phase "concurrent packages" tests concurrent "$(packages . "/($pure|$plain)(/|\$)|/($whole)\$")" -race -count=1
+  with="env GORACE=atexit_sleep_ms=100" phase "concurrent packages" tests concurrent "$(packages . "/($pure|$plain)(/|\$)|/($whole)\$")" -race -count=1 -p $(($(nproc) + 1))
   phase "images" env GOWORK=off go -C images test ./...
   phase "a real freeze" tests freeze ./internal/load/engine -count=1 -run TestARealFreeze # without the race detector: both sides at full speed
   phase "whole programs" tests programs ./test/program -count=1 -skip "$long"

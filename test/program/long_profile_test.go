@@ -5,6 +5,17 @@ import (
 	"testing"
 )
 
+func TestAProfileHasItsOwnTrial(t *testing.T) {
+	dir, said := profiled(t, profiledService(`
+load: {request: {path: /isPrime/666666}, users: 4}
+measure: {warmup: 500ms, duration: 2s, repeats: 1}`))
+	if said.without {
+		t.Fatalf("no profile was taken under a fixed load:\n%s", said.text)
+	}
+	profileStands(t, dir)
+	profileCountsNowhere(t, dir)
+}
+
 func TestAProfileIsTakenAtTheBreakingPoint(t *testing.T) {
 	hurry(t)
 	dir, said := profiled(t, profiledService(`

@@ -32,17 +32,6 @@ profile: true
 ` + load
 }
 
-func TestAProfileHasItsOwnTrial(t *testing.T) {
-	dir, said := profiled(t, profiledService(`
-load: {request: {path: /isPrime/666666}, users: 4}
-measure: {warmup: 500ms, duration: 2s, repeats: 1}`))
-	if said.without {
-		t.Fatalf("no profile was taken under a fixed load:\n%s", said.text)
-	}
-	profileStands(t, dir)
-	profileCountsNowhere(t, dir)
-}
-
 // said are the messages about profiles on standard error.
 type said struct {
 	text    string
