@@ -236,6 +236,20 @@ func TestLinesThatAreNotOfARunAreRefused(t *testing.T) {
 	}
 }
 
+func TestStagesOfAllTrialsAreBounded(t *testing.T) {
+	run := testRun()
+	run.Experiment.Cells[0].Load = experiment.Load{Rate: &experiment.Target{Stages: make([]experiment.Stage, mostStages)}}
+	r := Record{Run: run}
+	for trial := 1; trial <= mostLevels/mostStages; trial++ {
+		if err := r.oneMore(&Trial{Trial: trial}); err != nil {
+			t.Fatalf("trial %d: %v", trial, err)
+		}
+	}
+	if err := r.oneMore(&Trial{}); err == nil || !strings.Contains(err.Error(), "stages of all trials") {
+		t.Errorf("one more trial: %v, want a refusal", err)
+	}
+}
+
 // The largest experiment that a file can describe has a record within the bounds.
 func TestTheLargestExperimentIsWithinTheBounds(t *testing.T) {
 	run := testRun()

@@ -854,6 +854,7 @@ func TestTheFigureForAHeap(t *testing.T) {
 		{"a JVM with a share of the limit", runtimes.JVM, env("JAVA_TOOL_OPTIONS", "-XX:MaxRAMPercentage=75"), []string{"java"}, false, false, 0, true, "raise the memory limit"},
 		{"a JVM with a heap well below", runtimes.JVM, nil, []string{"java", "-Xmx100m"}, false, false, 0, true, "-Xmx is well below the limit"},
 		{"a JVM with a heap just below", runtimes.JVM, nil, []string{"java", "-Xmx337m"}, false, false, 0, true, "raise the memory limit: the maximum heap size leaves 63 MiB"},
+		{"a JVM with a heap of the whole limit", runtimes.JVM, nil, []string{"java", "-Xmx400m"}, false, false, 0, true, "raise the memory limit: the maximum heap size leaves 0 B"},
 		{"a JVM with a heap above", runtimes.JVM, nil, []string{"java", "-Xmx1g"}, false, false, 300, true, "if the live heap fits into it, lower -Xmx to 300 MiB"},
 		{"a JVM with a heap above, by its other name", runtimes.JVM, nil, []string{"java", "-XX:MaxHeapSize=1g"}, false, false, 300, true, "if the live heap fits into it, lower -XX:MaxHeapSize to 300 MiB"},
 		{"Go without a limit of its own", runtimes.Go, nil, nil, false, false, 360, false, "try GOMEMLIMIT=360MiB"},
