@@ -4,20 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/traffic"
 )
-
-// built is the experiment of variants.
-func built(t *testing.T, a *Ask, variants []Variant) *experiment.Experiment {
-	t.Helper()
-	e, err := file.Build(a.Name(), a.Settings(variants), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
 
 func TestWhatRunsIsNamedByAProcessAContainerOrAURL(t *testing.T) {
 	for _, c := range []struct {
