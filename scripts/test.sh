@@ -35,7 +35,7 @@ slow=()
 failed=()
 
 # phase NAME COMMAND...: run a command and note its time, and whether that is more than
-# twice of what docs/testing.md states.
+# 30 seconds and twice of what docs/testing.md states.
 phase() {
   local name=$1 began=$SECONDS took stated
   shift
@@ -44,7 +44,7 @@ phase() {
   took=$((SECONDS - began))
   times+=("$(printf '%5d s  %s' $took "$name")")
   stated=$(sed -n "s/^| $name | \([0-9]*\) |.*/\1/p" docs/testing.md)
-  [ $took -le $((2 * ${stated:-took})) ] || slow+=("$name: $took s, more than twice the $stated s of docs/testing.md")
+  [ $took -le 30 ] || [ $took -le $((2 * ${stated:-took})) ] || slow+=("$name: $took s, more than twice the $stated s of docs/testing.md")
 }
 
 # packages PATTERN [BUT]: the packages whose path matches PATTERN, and not BUT.
