@@ -20,7 +20,7 @@ gotestsum=gotest.tools/gotestsum@v1.13.0
 
 # Packages that start no goroutines and depend on nothing but their sources: without the
 # race detector, and with a result that Go's cache keeps until a source changes.
-pure='internal/(analysis|compare|corpus|display|exit|experiment|load/schedule|load/wire|narrative|results|signals)|test/(outcome|prose)'
+pure='internal/(analysis|compare|display|exit|experiment|load/schedule|load/wire|narrative|results|signals)|test/(corpus|outcome|prose)'
 # Packages without goroutines whose tests need the kernel, runtimes or a browser: without
 # the race detector, which makes them several times slower and finds nothing in them.
 plain='internal/host/(doctor|proc|runtimes|top)|internal/report|workloads/(bun|node)'
@@ -112,7 +112,7 @@ build_programs() {
 
 # drawing is the files whose tests draw samples.
 drawing() {
-  grep -rlE --include='*_test.go' 'testkit\.Samples|racing\.Links' internal
+  grep -rlE --include='*_test.go' 'testkit\.Samples|racing\.Links' internal test/corpus
 }
 
 # sampling is the pure packages whose tests draw samples; with -v the others.

@@ -13,7 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/conductor/conductortest"
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 	"github.com/millicore/millicore/internal/load/agent"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // With this variable set the test binary is the program.

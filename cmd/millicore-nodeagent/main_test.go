@@ -16,7 +16,7 @@ import (
 	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // conductor is one that answers a node agent with a handler, and the flags that

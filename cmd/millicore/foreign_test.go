@@ -13,9 +13,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/millicore/millicore/internal/corpus"
 	"github.com/millicore/millicore/internal/exit"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/test/corpus"
 )
 
 // evil is what hostile text has in it: a title and a colour, once with the C1 form of the

@@ -10,7 +10,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // measuring makes benchmarks of a selection's cells: the p99 of each trial is the

@@ -9,7 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 func plan(t *testing.T) Plan {

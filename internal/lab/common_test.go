@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/corpus"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/test/corpus"
 )
 
 const searchAndCompare = `

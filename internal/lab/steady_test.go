@@ -9,7 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // The clock is set between the second and the third reading of a trial: the intervals

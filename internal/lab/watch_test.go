@@ -20,7 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/platform/local"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // busyService is the argument that makes the test's program a service. The service

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/report/sample"
+	"github.com/millicore/millicore/test/sample"
 )
 
 // One word may have several reasons: each cell has the text of its own.

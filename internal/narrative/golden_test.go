@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 // sentences compares sentences, by what they are about, with a file of testdata that

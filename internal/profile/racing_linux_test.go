@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/millicore/millicore/internal/testkit/racing"
+	"github.com/millicore/millicore/test/testkit/racing"
 )
 
 // The folder of profiles is in that of the record, which may be another user's.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // sample starts the sample Go service with one processor and pprof, and returns

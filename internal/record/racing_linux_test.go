@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/testkit/racing"
+	"github.com/millicore/millicore/test/testkit/racing"
 )
 
 // A record may be in a folder of another user, who replaces names in it by links.

@@ -14,8 +14,8 @@ import (
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/test/sample"
 )
 
 func TestTheCSVHasALineAFigureWithItsTest(t *testing.T) {

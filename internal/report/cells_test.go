@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/report/sample"
+	"github.com/millicore/millicore/test/sample"
 )
 
 func ptr[T any](v T) *T { return &v }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/report/sample"
+	"github.com/millicore/millicore/test/sample"
 )
 
 // So many requests of a cell fail that its p99 is infinite in every trial. The table of

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/sample"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 // TestFormsForPrograms compares CSV and JSON with files that were read by a person.

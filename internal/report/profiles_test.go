@@ -8,7 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/profile"
-	"github.com/millicore/millicore/internal/report/sample"
+	"github.com/millicore/millicore/test/sample"
 )
 
 func TestWhatIsNoProfileIsNotShown(t *testing.T) {

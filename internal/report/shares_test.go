@@ -9,7 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/report/sample"
+	"github.com/millicore/millicore/test/sample"
 )
 
 // A tail of fewer than 20 requests has no share in any sentence, table, fact or column.

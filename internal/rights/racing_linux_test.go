@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/rights"
-	"github.com/millicore/millicore/internal/testkit/racing"
+	"github.com/millicore/millicore/test/testkit/racing"
 )
 
 // A user who replaces names by links while root uses them gets nothing of root's changed.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/serviceclient"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 func TestAServiceThatDoesNotSpeakHTTPIsRecognised(t *testing.T) {

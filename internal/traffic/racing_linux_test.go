@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/millicore/millicore/internal/testkit/racing"
+	"github.com/millicore/millicore/test/testkit/racing"
 )
 
 // The files that flags name may be in a folder of another user.

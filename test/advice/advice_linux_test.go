@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/host/doctor"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // folder has the built programs.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
-	"github.com/millicore/millicore/internal/testkit"
-	"github.com/millicore/millicore/internal/testkit/groups"
+	"github.com/millicore/millicore/test/testkit"
+	"github.com/millicore/millicore/test/testkit/groups"
 )
 
 // cell is a program under a limit with a kind of request.

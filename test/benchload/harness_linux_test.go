@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/load/agent"
-	"github.com/millicore/millicore/internal/load/freeze"
+	"github.com/millicore/millicore/test/freeze"
 )
 
 func TestMain(m *testing.M) {

@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/millicore/millicore/internal/load/freeze"
+	"github.com/millicore/millicore/test/freeze"
 )
 
 // Cases other than those of the freeze.

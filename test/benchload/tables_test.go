@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/load/freeze"
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/freeze"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 // All tables, of runs that were made up.

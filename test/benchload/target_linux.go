@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/load/freeze"
+	"github.com/millicore/millicore/test/freeze"
 )
 
 // target is what is loaded: a server on a CPU of its own.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/database"
-	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/test/dockerd"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 var (

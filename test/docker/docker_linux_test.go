@@ -13,8 +13,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/test/dockerd"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 var bench = dockerd.Bench{Root: filepath.Join("..", ".."), Build: []string{"./cmd/..."}, Changes: []string{`CMD ["--contained"]`}}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // moveOut moves a process into the highest groups.

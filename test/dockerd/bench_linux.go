@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // Image is the server for tests, as an image.

@@ -16,8 +16,8 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/test/chaos"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // TestCampaign runs attempts of package chaos in the cluster: a run each, in a namespace of

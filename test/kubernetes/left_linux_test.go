@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // left returns the objects that match a selector, of every kind that a run creates

@@ -18,7 +18,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // resizePod changes the CPU limit of a running pod in place, as a vertical autoscaler does.

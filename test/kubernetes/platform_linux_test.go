@@ -21,7 +21,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // opened is the platform with what it noted.

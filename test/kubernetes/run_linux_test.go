@@ -23,8 +23,8 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/testkit"
 	"github.com/millicore/millicore/test/chaos"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // The command line: `millicore run --on kubernetes`.

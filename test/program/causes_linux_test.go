@@ -20,7 +20,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // The baseline of each cause is the same service without the cause. The tail of the

@@ -23,7 +23,7 @@ import (
 	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // Runs of the sample service with databases that Millicore starts.

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/testkit"
-	"github.com/millicore/millicore/internal/testkit/groups"
+	"github.com/millicore/millicore/test/testkit"
+	"github.com/millicore/millicore/test/testkit/groups"
 )
 
 // loaded is the output of `millicore load --json`.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 func TestASearchOfTwoReplicasWithTwoAgents(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // profiledService is the sample Go service, which serves its profiles.

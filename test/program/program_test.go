@@ -20,10 +20,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/corpus"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/corpus"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 var bin string // folder with the built programs

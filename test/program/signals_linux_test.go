@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/millicore/millicore/internal/corpus"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/corpus"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // endIn bounds how long a command may take to end after a signal. The program promises

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // tried is the output of `millicore try --json`.

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 	"github.com/millicore/millicore/workloads/contract"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // A design is the loads that are held, in requests/s, and for how long.

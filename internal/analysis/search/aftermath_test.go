@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // clients give a request up after a time, and send it again. The service works on what

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // crowd is when others take CPU beside a simulated service, and how much slower it is

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 var (

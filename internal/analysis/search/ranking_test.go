@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // Records of cells that are alike, each with six whole searches of six starts. The

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // changing is a single server whose work depends on the time and on the load.

@@ -1,6 +1,6 @@
 // Package testkit holds what the tests of this module and of maxprocs share: waiting for
 // an event, and directories of control groups. It imports only the standard library. The
-// root module has a kit of its own, internal/testkit, which these modules do not require.
+// root module has a kit of its own, test/testkit, which these modules do not require.
 package testkit
 
 import (

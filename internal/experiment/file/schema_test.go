@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/experiment/file"
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 const schemaFile = "../../../docs/experiment.schema.json"

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/host/inspect"
-	"github.com/millicore/millicore/internal/testkit"
-	"github.com/millicore/millicore/internal/testkit/groups"
+	"github.com/millicore/millicore/test/testkit"
+	"github.com/millicore/millicore/test/testkit/groups"
 	"github.com/millicore/millicore/test/vm/prebuilt"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 const oldLine = "asynctimerchan=1,containermaxprocs=0,decoratemappings=0,updatemaxprocs=0"

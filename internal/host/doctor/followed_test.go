@@ -14,7 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // program is a program whose parallelism is set to n in one way.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/host/inspect"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // mapFile maps a file into this process. It stays mapped.

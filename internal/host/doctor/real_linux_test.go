@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/host/inspect"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // An old go line under a limit that a parent group sets: all that is to be found.

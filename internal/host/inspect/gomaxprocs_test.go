@@ -14,7 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/host/runtimes"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 const goProgram = `package main

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // link makes a symbolic link.

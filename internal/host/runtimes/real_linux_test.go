@@ -14,7 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/procfiles"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // start runs a program until the test ends, and returns once it has written a

@@ -20,7 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/conductor/conductortest"
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // dialling is what the agent of a path dials a hub with.

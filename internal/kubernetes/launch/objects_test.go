@@ -27,7 +27,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/secret"
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 func TestNames(t *testing.T) {

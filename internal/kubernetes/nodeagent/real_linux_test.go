@@ -17,8 +17,8 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/testkit"
-	"github.com/millicore/millicore/internal/testkit/groups"
+	"github.com/millicore/millicore/test/testkit"
+	"github.com/millicore/millicore/test/testkit/groups"
 )
 
 // contain makes a group with the name of a container's, under a limit of 0.2 CPUs.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // asAgent in the environment makes the test's binary an agent.

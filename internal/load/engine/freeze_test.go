@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/millicore/millicore/internal/load/freeze"
+	"github.com/millicore/millicore/test/freeze"
 )
 
 // A service that answers in 1 ms and freezes for 1 s in every 8, loaded with 1,000

@@ -12,7 +12,7 @@ import (
 
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // Connections move to new replicas and away from those that have gone, without failed

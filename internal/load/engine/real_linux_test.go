@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/load/freeze"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/freeze"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // asService in the environment makes the test's binary a service that freezes: its

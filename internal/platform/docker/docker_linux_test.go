@@ -14,7 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 func TestAQuotaThrottles(t *testing.T) {

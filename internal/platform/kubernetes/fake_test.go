@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // endedAt is the end of a container at so many seconds; nil for nil.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // A replica is down while the conductor's clock is set.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/supervise"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // nobody is a user without rights.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // helper is the argument by which this test's program is something else: a

@@ -8,7 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // program is a unit that does what a helper does.

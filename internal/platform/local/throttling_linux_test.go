@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 func TestThrottleSamplesAgreeWithTheCounters(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // asRoot skips a test that changes users.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // A process that writes more than a log keeps fills no disk, and its first and last words

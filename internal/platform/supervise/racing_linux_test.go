@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/millicore/millicore/internal/testkit/racing"
+	"github.com/millicore/millicore/test/testkit/racing"
 )
 
 // The log of a service may be in a folder of another user.

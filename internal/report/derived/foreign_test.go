@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/compare"
-	"github.com/millicore/millicore/internal/corpus"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
@@ -25,7 +24,8 @@ import (
 	"github.com/millicore/millicore/internal/report/junit"
 	"github.com/millicore/millicore/internal/report/text"
 	"github.com/millicore/millicore/internal/results"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/corpus"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // bounded reads records as `report` and `compare` do.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/sample"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 // TestBlocksReadAsExpected compares each kind of block with a file that was read by

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/test/sample"
 )
 
 // Panels that every report with frames has, and those that need a reason.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/corpus"
-	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/corpus"
+	"github.com/millicore/millicore/test/sample"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // laidOut are the reports whose layout is examined: each kind of record, and simulated

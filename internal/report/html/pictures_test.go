@@ -11,8 +11,8 @@ import (
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/report/html/charts"
-	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/test/sample"
 )
 
 func slowCell(requests ...summary.SlowRequest) summary.Cell {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/report/sample"
+	"github.com/millicore/millicore/test/sample"
 )
 
 // A setting with hyphens stands on one line on every screen, in tables, sentences and legends,

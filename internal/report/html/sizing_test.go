@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/report/sample"
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/sample"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 // The chart of breaking points against limits, and the page whose headline is the

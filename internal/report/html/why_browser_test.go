@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/report/sample"
+	"github.com/millicore/millicore/test/sample"
 )
 
 // after does something in the page and gives an expression's value once it has

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/report/sample"
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/sample"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 func TestAsExpected(t *testing.T) {

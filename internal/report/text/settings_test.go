@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/report/sample"
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/sample"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 // TestTheAnswerOfTryIsOneParagraphAndOneTable: at 80 columns, and in Markdown.

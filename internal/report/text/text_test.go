@@ -10,9 +10,9 @@ import (
 
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/report"
-	"github.com/millicore/millicore/internal/report/sample"
 	"github.com/millicore/millicore/internal/results"
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/sample"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 // records are one of each kind, with all kinds of blocks.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/testkit/golden"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 // states are the fixtures by name, with how long their load has run.

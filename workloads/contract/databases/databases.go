@@ -14,7 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 	"github.com/millicore/millicore/workloads/contract"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/cgroup"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // stubborn is the argument by which this test's program is a process that

@@ -8,7 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // A service of root that freezes itself ends with its group, too.

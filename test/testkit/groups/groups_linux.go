@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/cgroup"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // Group is a control group with the controllers for CPU and memory: a directory in

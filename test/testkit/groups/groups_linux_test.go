@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/cgroup"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 func TestAGroupEndsWithItsTest(t *testing.T) {

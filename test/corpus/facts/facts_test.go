@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/corpus"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/results"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/corpus"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 var patterns = slices.Concat(rankings, constants, searching, reasons, tails, flags, tableCells, recovering, compared, triedPatterns)

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/millicore/millicore/internal/corpus"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/corpus"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // TestTheParagraphOfTryAgreesWithItsRecords renders what `millicore try` answers about one

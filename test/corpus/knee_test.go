@@ -3,7 +3,7 @@ package corpus
 import (
 	"testing"
 
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // A knee is stated in most records of a service whose latency rises, and in at most one

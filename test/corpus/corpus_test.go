@@ -10,7 +10,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/results"
-	"github.com/millicore/millicore/internal/testkit"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 func written(t *testing.T, c *Case, seed uint64) (dir string) {
