@@ -14,8 +14,8 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
+	"github.com/millicore/millicore/internal/kubernetes/pods"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report/derived"
@@ -62,7 +62,7 @@ func inCluster(ctx context.Context, needs conductor.PlatformOptions) (platform.P
 	if ip == "" {
 		return nil, errors.New("the variable POD_IP is not set: agents have no address to dial; the pod's template sets it")
 	}
-	return kubernetes.New(kubernetes.Options{Client: client, Run: needs.Run.Run, Owner: launch.OwnedBy(owner),
+	return pods.New(pods.Options{Client: client, Run: needs.Run.Run, Owner: launch.OwnedBy(owner),
 		Settings: needs.Experiment.Kubernetes, Image: needs.Run.Image, Agents: needs.Hub,
 		Conductor: net.JoinHostPort(ip, strconv.Itoa(kube.ConductorPort)), Note: needs.Note})
 }

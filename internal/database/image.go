@@ -10,15 +10,6 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 )
 
-// images are the images of the built-in databases.
-var images = map[string]string{
-	experiment.Postgres: "postgres:17-alpine",
-	experiment.MongoDB:  "mongo:8",
-}
-
-// Image is the image of a built-in database; "" if there is no such database.
-func Image(builtin string) string { return images[builtin] }
-
 // startImage starts the image of a database, with an empty database.
 func (s *Set) startImage(ctx context.Context, builtin string, u platform.UnitSpec, into *Server) error {
 	var url func(address string) string
@@ -44,7 +35,7 @@ func (s *Set) startImage(ctx context.Context, builtin string, u platform.UnitSpe
 // creates before it listens on the network.
 // https://github.com/docker-library/docs/tree/master/postgres
 func (t *template) image(u platform.UnitSpec) platform.UnitSpec {
-	u.Image = images[experiment.Postgres]
+	u.Image = experiment.DatabaseImage(experiment.Postgres)
 	u.Command = []string{serverProgram, "-c", "listen_addresses=${host}", "-c", "port=${port}"}
 	u.Env = map[string]string{
 		"POSTGRES_USER": name, "POSTGRES_PASSWORD": t.password, "POSTGRES_DB": name,
@@ -60,7 +51,7 @@ func (t *template) image(u platform.UnitSpec) platform.UnitSpec {
 // the user on loopback, before it listens on the network, and adds --auth.
 // https://github.com/docker-library/docs/tree/master/mongo
 func (m mongoUser) image(u platform.UnitSpec) platform.UnitSpec {
-	u.Image = images[experiment.MongoDB]
+	u.Image = experiment.DatabaseImage(experiment.MongoDB)
 	u.Command = []string{"mongod", "--bind_ip", "${host}", "--port", "${port}"}
 	u.Env = map[string]string{"MONGO_INITDB_ROOT_USERNAME": name, "MONGO_INITDB_ROOT_PASSWORD": m.password}
 	u.Hidden = []string{"MONGO_INITDB_ROOT_PASSWORD"}

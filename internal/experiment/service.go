@@ -65,6 +65,18 @@ const (
 	MongoDB  = "mongodb"
 )
 
+// DatabaseImage is the image of a database that Millicore starts itself, where services
+// are images; "" if there is no such database.
+func DatabaseImage(builtin string) string {
+	switch builtin {
+	case Postgres:
+		return "postgres:17-alpine"
+	case MongoDB:
+		return "mongo:8"
+	}
+	return ""
+}
+
 // Metrics is where a service reports how long it waited for its dependencies.
 type Metrics struct {
 	Path       string `json:"path" yaml:"path" kind:"path" default:"/metrics" doc:"Path of the metrics, in Prometheus' text format."`

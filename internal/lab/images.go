@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/millicore/millicore/internal/database"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/workload"
@@ -76,7 +75,7 @@ func (l *Lab) namedImages() []string {
 		add(s.Image)
 		for _, d := range s.Dependencies {
 			add(d.Image)
-			add(database.Image(d.Builtin))
+			add(experiment.DatabaseImage(d.Builtin))
 		}
 	}
 	return all

@@ -1,5 +1,5 @@
 // Package platform defines where services run. It holds the interfaces only:
-// local, docker, kubernetes and attached implement them. A platform starts units
+// local, docker and attached below it and kubernetes/pods implement them. A platform starts units
 // under their limits, reads their counters, runs agents, and removes everything
 // that it made. What only some platforms can do is in abilities.go.
 //

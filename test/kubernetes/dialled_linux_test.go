@@ -11,15 +11,15 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/conductor/conductortest"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/pods"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/test/testkit"
 )
 
 // hub lets the platform's agents connect to this process.
-func hub(t *testing.T) func(*kubernetes.Options) {
-	return func(o *kubernetes.Options) {
+func hub(t *testing.T) func(*pods.Options) {
+	return func(o *pods.Options) {
 		dir := conductortest.Given(t)
 		listener, err := net.Listen("tcp", net.JoinHostPort(here(t, o.Client), "0"))
 		if err != nil {
@@ -82,7 +82,7 @@ func TestAgentsDialIn(t *testing.T) {
 
 func TestNodeAgentsSeeWindows(t *testing.T) {
 	dialled := hub(t)
-	p := openAt(t, "privileged", func(o *kubernetes.Options) {
+	p := openAt(t, "privileged", func(o *pods.Options) {
 		dialled(o)
 		o.Settings.NodeAgent = true
 	})

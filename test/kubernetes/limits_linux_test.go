@@ -15,8 +15,8 @@ import (
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/pods"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/test/testkit"
 )
@@ -81,7 +81,7 @@ func moveOut(t *testing.T, pod *corev1.Pod) {
 func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
 	t.Parallel()
 	dialled := hub(t)
-	p := openAt(t, "privileged", func(o *kubernetes.Options) {
+	p := openAt(t, "privileged", func(o *pods.Options) {
 		dialled(o)
 		o.Settings.NodeAgent = true
 	})

@@ -18,8 +18,8 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/pods"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/kubernetes"
 	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/test/testkit"
 )
@@ -40,16 +40,16 @@ func (o *opened) noted() string {
 }
 
 // open opens the platform in a new namespace. Afterwards nothing of the run may be left.
-func open(t *testing.T, change func(*kubernetes.Options)) *opened {
+func open(t *testing.T, change func(*pods.Options)) *opened {
 	t.Helper()
 	return openAt(t, "restricted", change)
 }
 
-func openAt(t *testing.T, level string, change func(*kubernetes.Options)) *opened {
+func openAt(t *testing.T, level string, change func(*pods.Options)) *opened {
 	t.Helper()
 	c := within(t, level)
 	o := &opened{api: c}
-	options := kubernetes.Options{Client: c, Run: "run", Owner: owner(t, c, "run"), Image: ownImage,
+	options := pods.Options{Client: c, Run: "run", Owner: owner(t, c, "run"), Image: ownImage,
 		Settings: experiment.Kubernetes{Agents: experiment.Resources{CPUMillis: 20, MemoryBytes: 64 << 20},
 			Requests: experiment.Requests{CPUMillis: of(int64(20))}},
 		Note: func(line string) {
@@ -60,7 +60,7 @@ func openAt(t *testing.T, level string, change func(*kubernetes.Options)) *opene
 	if change != nil {
 		change(&options)
 	}
-	p, err := kubernetes.New(options)
+	p, err := pods.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestAContainerThatDiesComesBackAtItsAddress(t *testing.T) {
 
 func TestResize(t *testing.T) {
 	t.Parallel()
-	p := open(t, func(o *kubernetes.Options) { o.Settings.Requests = experiment.Requests{} })
+	p := open(t, func(o *pods.Options) { o.Settings.Requests = experiment.Requests{} })
 	u := goService(t, p, experiment.Limits{CPUMillis: 50, Memory: 128 << 20, Replicas: 2})
 	running := start(t, p, u)
 	began := time.Now()
@@ -419,7 +419,7 @@ func processOf(t *testing.T, p *corev1.Pod) *os.Process {
 }
 
 func TestReplicasFollowTheirCPU(t *testing.T) {
-	p := open(t, func(o *kubernetes.Options) { o.Settings.Requests = experiment.Requests{} })
+	p := open(t, func(o *pods.Options) { o.Settings.Requests = experiment.Requests{} })
 	if !hasMetrics(t, p.api) {
 		t.Skip("the cluster has no metrics-server")
 	}
@@ -451,13 +451,13 @@ func TestReplicasFollowTheirCPU(t *testing.T) {
 // A restarted conductor removes what the one before had made.
 func TestWhatAConductorLeftIsRemoved(t *testing.T) {
 	t.Parallel()
-	var options kubernetes.Options
-	p := open(t, func(o *kubernetes.Options) { options = *o })
+	var options pods.Options
+	p := open(t, func(o *pods.Options) { options = *o })
 	u := server(t, experiment.Limits{CPUMillis: 200, Memory: 64 << 20, Replicas: 1})
 	if _, err := p.Start(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
-	again, err := kubernetes.New(options)
+	again, err := pods.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}

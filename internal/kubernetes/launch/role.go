@@ -7,7 +7,7 @@ import (
 )
 
 // rules are the permissions of the conductor in its namespace: those that
-// internal/platform/kubernetes uses for this experiment, and no others. It has none
+// internal/kubernetes/pods uses for this experiment, and no others. It has none
 // outside of it; an administrator grants those to kubelets once
 // (docs/kubernetes.yaml). Users can grant only permissions that they have, and an
 // admin of a namespace does not have pods/resize.

@@ -1,0 +1,73 @@
+package pods
+
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/platform"
+)
+
+// The pods of a run, for the checks before anything is started.
+
+// PodSet is some pods of one kind.
+type PodSet struct {
+	What     string // for people: "the pods of service go"
+	Count    int    // that exist concurrently
+	Template corev1.PodTemplateSpec
+	Limits   experiment.Limits // of a unit, see Admitted
+}
+
+// Demand returns the pods that exist concurrently while a cell is measured, by
+// cell: the agents, which all cells share, the service at its largest number of
+// replicas, and its dependencies. They equal the pods of the run except for
+// commands and variables, which need addresses that are known only later. Units
+// without an image (Suits) are left out. So are node agents: their number depends
+// on the nodes.
+func (m *Maker) Demand(e *experiment.Experiment) [][]PodSet {
+	agents := PodSet{What: "the pods of agents", Count: max(mostAgents(e), 1)}
+	agents.Template = m.job(agents.Count).Spec.Template
+	all := make([][]PodSet, len(e.Cells))
+	for i := range e.Cells {
+		all[i] = append([]PodSet{agents}, m.units(&e.Cells[i])...)
+	}
+	return all
+}
+
+// units are the pods of a cell's service and of what it depends on.
+func (m *Maker) units(c *experiment.Cell) []PodSet {
+	var all []PodSet
+	add := func(what, part string, count int, u platform.UnitSpec) {
+		if u.Image != "" {
+			all = append(all, PodSet{what + " " + u.Name, max(count, 1), m.unitPod(&u, part), u.Limits})
+		}
+	}
+	s, count := &c.Service, c.Limits.Replicas
+	service := platform.UnitSpec{Name: s.Name, Image: s.Image, Dir: s.Dir, RunAs: s.User, Limits: c.Limits, Port: s.Port}
+	if s.Workload != "" {
+		service.Image = m.workload(s.Workload)
+	}
+	if s.Autoscale != nil {
+		count = s.Autoscale.Max
+	}
+	add("the pods of service", kube.PartService, count, service)
+	for i := range s.Dependencies {
+		d := &s.Dependencies[i]
+		add("the pod of dependency", kube.PartDependency, 1,
+			platform.UnitSpec{Name: d.Name, Image: cmp.Or(d.Image, experiment.DatabaseImage(d.Builtin)), Dir: d.Dir, RunAs: d.User, Limits: d.Limits})
+	}
+	return all
+}
+
+// NodeAgent is the pod of a node agent, one on each node that services may run on.
+func (m *Maker) NodeAgent() PodSet {
+	return PodSet{What: "the pods of node agents", Count: 1, Template: m.daemon("node").Spec.Template}
+}
+
+// OfImage is the pod of a unit of an image, without a command, variables, limits
+// and requests.
+func (m *Maker) OfImage(image string) corev1.PodTemplateSpec {
+	return m.unitPod(&platform.UnitSpec{Image: image}, kube.PartDependency)
+}
