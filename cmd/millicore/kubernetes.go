@@ -18,7 +18,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
-	"github.com/millicore/millicore/internal/kubernetes/pods"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/progress"
 	"github.com/millicore/millicore/internal/record"
@@ -91,7 +91,7 @@ func runOnKubernetes(cmd *cobra.Command, o *runOptions, e *experiment.Experiment
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(lab.Check(e), pods.Suits(e)); err != nil {
+	if err := errors.Join(lab.Check(e), objects.Suits(e)); err != nil {
 		return usageError{err}
 	}
 	s.Out = o.out

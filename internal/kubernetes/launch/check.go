@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
-	"github.com/millicore/millicore/internal/kubernetes/pods"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
 )
 
 // checker checks a cluster and leaves nothing there.
@@ -124,7 +124,7 @@ func (k *checker) resize(context.Context) Requirements {
 	if k.version.Minor == 0 {
 		return Requirements{unknown(what, "the version %s does not show whether pods can be resized", k.version.Name)}
 	}
-	if err := pods.SuitsVersion(k.asked.Experiment, k.version); err != nil {
+	if err := objects.SuitsVersion(k.asked.Experiment, k.version); err != nil {
 		return Requirements{missing(what, "%v", err)}
 	}
 	return Requirements{there(what, "supported by %s", k.version.Name)}

@@ -6,21 +6,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/millicore/millicore/internal/kubernetes/pods"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
 )
 
 // maker makes the same pods as the conductor's.
-func (a *Request) maker() *pods.Maker {
-	return pods.NewMaker(pods.Options{Run: a.Run, Settings: a.Experiment.Kubernetes, Image: a.Image()})
+func (a *Request) maker() *objects.Maker {
+	return objects.New(objects.Options{Run: a.Run, Settings: a.Experiment.Kubernetes, Image: a.Image()})
 }
 
 // demand returns the pods that run concurrently in each cell: the conductor, and the
 // pods that it starts. Node agents are left out: their number depends on the nodes.
-func (a *Request) demand() [][]pods.PodSet {
+func (a *Request) demand() [][]objects.PodSet {
 	cells := a.maker().Demand(a.Experiment)
-	conductor := pods.PodSet{What: "the conductor's pod", Count: 1, Template: a.pod()}
+	conductor := objects.PodSet{What: "the conductor's pod", Count: 1, Template: a.pod()}
 	for i := range cells {
-		cells[i] = append([]pods.PodSet{conductor}, cells[i]...)
+		cells[i] = append([]objects.PodSet{conductor}, cells[i]...)
 	}
 	return cells
 }
@@ -40,7 +40,7 @@ func (a *Request) images() []string {
 
 // summed is what pods use of a quota, by the quota's names: requests.cpu,
 // limits.memory, pods.
-func summed(all []pods.PodSet) corev1.ResourceList {
+func summed(all []objects.PodSet) corev1.ResourceList {
 	sum := corev1.ResourceList{}
 	add := func(name corev1.ResourceName, times int, q resource.Quantity) {
 		q.Mul(int64(times))

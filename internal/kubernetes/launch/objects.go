@@ -37,9 +37,9 @@ const (
 	graceS     int64 = 60   // from TERM to KILL, for the current trial and its services
 )
 
-// objects are the objects that the command line creates, in this order. The ConfigMap
+// runObjects are the objects that the command line creates, in this order. The ConfigMap
 // owns the others.
-type objects struct {
+type runObjects struct {
 	owner   *corev1.ConfigMap
 	secret  *corev1.Secret
 	account *corev1.ServiceAccount // nil: an administrator made it
@@ -50,7 +50,7 @@ type objects struct {
 }
 
 // objects makes the objects. The owners are set when the ConfigMap exists and has a UID.
-func (a *Request) objects(namespace string, p proof) (*objects, error) {
+func (a *Request) objects(namespace string, p proof) (*runObjects, error) {
 	spec, err := json.MarshalIndent(a.spec(namespace), "", "  ")
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (a *Request) objects(namespace string, p proof) (*objects, error) {
 	}
 	meta := func() metav1.ObjectMeta { return a.meta(Name(a.Run), kube.PartConductor) }
 	yes := true
-	o := &objects{
+	o := &runObjects{
 		owner: &corev1.ConfigMap{ObjectMeta: meta(), Data: map[string]string{
 			path.Base(conductor.SpecFile): string(spec), path.Base(conductor.ExperimentFile): a.Experiment.Source}},
 		secret: &corev1.Secret{ObjectMeta: meta(), Type: corev1.SecretTypeOpaque, Immutable: &yes, Data: map[string][]byte{
@@ -101,7 +101,7 @@ const slack = 4 << 10
 
 // own makes the ConfigMap, as the server returned it, the owner of all other objects.
 // It does not set blockOwnerDeletion, which needs another permission on some clusters.
-func (o *objects) own(owner *corev1.ConfigMap) {
+func (o *runObjects) own(owner *corev1.ConfigMap) {
 	ref := []metav1.OwnerReference{OwnedBy(owner)}
 	if o.account != nil {
 		o.account.OwnerReferences = ref

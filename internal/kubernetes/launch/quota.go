@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
-	"github.com/millicore/millicore/internal/kubernetes/pods"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
 )
 
 // quotas compares the largest cell with what the quotas of the namespace leave.
@@ -86,7 +86,7 @@ func (k *checker) ranges(ctx context.Context) Requirements {
 func (k *checker) admission(ctx context.Context) Requirements {
 	var needs Requirements
 	tried := map[string]bool{}
-	try := func(p pods.PodSet) {
+	try := func(p objects.PodSet) {
 		if !tried[p.What] {
 			tried[p.What] = true
 			admitted, err := kube.Pods.Try(ctx, k.client, k.pod(p.Template))
@@ -106,11 +106,11 @@ func (k *checker) admission(ctx context.Context) Requirements {
 
 // admission is the result of the dry run of a pod: as the server would store it, or why it
 // refuses it.
-func admission(p pods.PodSet, admitted *corev1.Pod, err error) Requirement {
+func admission(p objects.PodSet, admitted *corev1.Pod, err error) Requirement {
 	what := p.What
 	switch {
 	case err == nil:
-		if why := pods.Admitted(&admitted.Spec, p.Limits); why != "" {
+		if why := objects.Admitted(&admitted.Spec, p.Limits); why != "" {
 			return missing(what, "%s", why)
 		}
 		return there(what, "the server accepts them (dry run: Pod Security, policies, quotas)")

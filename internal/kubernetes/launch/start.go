@@ -43,7 +43,7 @@ func Start(ctx context.Context, c *kube.Client, a *Request) error {
 var errTaken = errors.New("another run has this name; start it again")
 
 // create creates all objects, the Job last, which then owns the ConfigMap.
-func (o *objects) create(ctx context.Context, c *kube.Client) error {
+func (o *runObjects) create(ctx context.Context, c *kube.Client) error {
 	owner, err := kube.ConfigMaps.Create(ctx, c, o.owner)
 	if apierrors.IsAlreadyExists(err) {
 		return errTaken

@@ -13,6 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
+	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 	"github.com/millicore/millicore/internal/platform"
 )
 
@@ -69,11 +71,11 @@ func (k *cluster) makeAgents(ctx context.Context, index int) error {
 	size := max(j.most, index+1)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
 	defer cancel()
-	if err := k.makeSecret(ctx, k.maker.agentSecret(size, k.options.Agents)); err != nil {
+	if err := k.makeSecret(ctx, k.maker.AgentSecret(size, k.options.Agents)); err != nil {
 		return err
 	}
-	if _, err := kube.Jobs.Create(ctx, k.api, k.maker.job(size)); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("make the Job %s: %w", k.maker.agentsName(), err)
+	if _, err := kube.Jobs.Create(ctx, k.api, k.maker.AgentJob(size)); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("make the Job %s: %w", k.maker.AgentsName(), err)
 	}
 	j.made, j.size = true, size
 	return nil
@@ -95,18 +97,18 @@ const dialIn = time.Minute
 // watchAgent watches an agent's pod until ctx ends. The error is the reason why
 // the agent cannot connect.
 func (k *cluster) watchAgent(ctx context.Context, index int) error {
-	obstacles := newObstacles(k.options.Note, fmt.Sprintf("start agent %d", index))
+	obstacles := podstatus.NewObstacles(k.options.Note, fmt.Sprintf("start agent %d", index))
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
 	for {
-		some, changed, err := k.pods.of(map[string]string{kube.LabelPart: kube.PartAgent, batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)})
+		some, changed, err := k.pods.With(map[string]string{kube.LabelPart: kube.PartAgent, batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)})
 		if err != nil {
 			return err
 		}
 		in := agentObstacle(some)
-		if err := obstacles.meet(in, time.Now()); err != nil {
+		if err := obstacles.Meet(in, time.Now()); err != nil {
 			if len(some) == 0 {
-				return fmt.Errorf("%w%s", err, k.lastWarning(ctx, "Job", k.maker.agentsName()))
+				return fmt.Errorf("%w%s", err, k.lastWarning(ctx, "Job", k.maker.AgentsName()))
 			}
 			return fmt.Errorf("%w%s", err, k.warningOf(ctx, in, some))
 		}
@@ -120,21 +122,21 @@ func (k *cluster) watchAgent(ctx context.Context, index int) error {
 }
 
 // agentObstacle is what keeps an agent from connecting.
-func agentObstacle(some []*corev1.Pod) *obstacle {
+func agentObstacle(some []*corev1.Pod) *podstatus.Obstacle {
 	for _, p := range some {
-		if gone(p) != "" {
+		if podstatus.Gone(p) != "" {
 			continue
 		}
-		if o := obstacleOf(p, agentContainer); o != nil {
+		if o := podstatus.ObstacleOf(p, objects.AgentContainer); o != nil {
 			return o
 		}
-		if s := statusOf(p, agentContainer); s.State.Running == nil {
-			return &obstacle{what: fmt.Sprintf("its pod %s does not stay up: %s", p.Name, endText(ended(s), 0)), patience: unmadeFor,
-				how: "see its log; if it ran out of memory, raise kubernetes.agents.memory"}
+		if s := podstatus.Of(p, objects.AgentContainer); s.State.Running == nil {
+			return &podstatus.Obstacle{What: fmt.Sprintf("its pod %s does not stay up: %s", p.Name, podstatus.EndText(podstatus.Ended(s), 0)), Patience: podstatus.UnmadeFor,
+				How: "see its log; if it ran out of memory, raise kubernetes.agents.memory"}
 		}
-		return &obstacle{what: fmt.Sprintf("its pod %s runs but has not connected to the conductor yet", p.Name), patience: dialIn,
-			how: "see its log, and check whether a NetworkPolicy blocks its connection to the conductor"}
+		return &podstatus.Obstacle{What: fmt.Sprintf("its pod %s runs but has not connected to the conductor yet", p.Name), Patience: dialIn,
+			How: "see its log, and check whether a NetworkPolicy blocks its connection to the conductor"}
 	}
-	return &obstacle{what: "the cluster has not created its pod yet", patience: refusedFor,
-		how: "a quota or a policy of the namespace may forbid it"}
+	return &podstatus.Obstacle{What: "the cluster has not created its pod yet", Patience: podstatus.RefusedFor,
+		How: "a quota or a policy of the namespace may forbid it"}
 }

@@ -15,8 +15,11 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
 	"github.com/millicore/millicore/test/testkit"
 )
+
+const own = "millicore/millicore:1"
 
 // endedAt is the end of a container at so many seconds; nil for nil.
 func endedAt(s *int64) *corev1.ContainerStateTerminated {
@@ -138,4 +141,20 @@ func (s *server) watched() {
 		defer s.mu.Unlock()
 		return len(s.watches) > 0
 	})
+}
+
+// pod is a pod of a unit on a node, with the state of its container.
+func pod(s corev1.ContainerStatus) *corev1.Pod {
+	s.Name = objects.UnitContainer
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"},
+		Spec:   corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: objects.UnitContainer, Image: "shop:1"}}},
+		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{s}}}
+}
+
+func waiting(reason, message string) *corev1.Pod {
+	return pod(corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}})
+}
+
+func terminated(t corev1.ContainerStateTerminated) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &t}
 }

@@ -1,9 +1,7 @@
 package pods
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,11 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
 )
-
-// built are the images of sample services that hold a runtime which is not
-// Millicore's; the experiment may name others.
-var built = map[string]string{"node": "millicore-node", "bun": "millicore-bun"}
 
 // listen are the arguments that every sample service takes to know where to listen.
 var listen = []string{"--host", "${host}", "--port", "${port}"}
@@ -23,25 +18,13 @@ var listen = []string{"--host", "${host}", "--port", "${port}"}
 // Workload returns the image of a sample service. The image of go is Millicore's
 // own, which has several programs: the first argument chooses one.
 func (k *cluster) Workload(_ context.Context, name string) (image string, arguments []string, err error) {
-	switch image = k.maker.workload(name); {
+	switch image = k.maker.Workload(name); {
 	case image == "":
-		return "", nil, noImage(name)
+		return "", nil, objects.ErrNoImage(name)
 	case name == "go":
 		arguments = []string{"/millicore-go"}
 	}
 	return image, append(arguments, listen...), nil
-}
-
-// workload is the image of a sample service; "" where it has none.
-func (m *Maker) workload(name string) string {
-	if name == "go" {
-		return m.image
-	}
-	return cmp.Or(m.settings.Images[name], built[name])
-}
-
-func noImage(workload string) error {
-	return fmt.Errorf("the sample service %q has no image; use --on local", workload)
 }
 
 // Fetch pulls nothing: each node pulls the image when it first needs it. Fetch

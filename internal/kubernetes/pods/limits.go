@@ -8,8 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kubernetes/kubelet/cadvisor"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
-	"github.com/millicore/millicore/internal/kubernetes/pods/cadvisor"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
+	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/guard"
 	"github.com/millicore/millicore/internal/platform/meter"
@@ -33,7 +35,7 @@ type held struct {
 func statedIn(p *corev1.Pod, l experiment.Limits) experiment.Limits {
 	l.Period = 0
 	for _, c := range p.Spec.Containers {
-		if c.Name != unitContainer {
+		if c.Name != objects.UnitContainer {
 			continue
 		}
 		if l.CPUMillis == 0 {
@@ -44,29 +46,6 @@ func statedIn(p *corev1.Pod, l experiment.Limits) experiment.Limits {
 		}
 	}
 	return l
-}
-
-// Admitted describes which limit of a unit's pod is not the one that an experiment states;
-// "" if all are. The API server runs the cluster's admission policies and webhooks before
-// it stores a pod: they may change its limits, or give it limits for all of its containers.
-func Admitted(p *corev1.PodSpec, l experiment.Limits) string {
-	const why = "; an admission policy, a webhook or a vertical autoscaler of the cluster changed it: exempt the namespace from it"
-	var is corev1.ResourceList
-	for i := range p.Containers {
-		if p.Containers[i].Name == unitContainer {
-			is = p.Containers[i].Resources.Limits
-		}
-	}
-	if cpu := is.Cpu().MilliValue(); l.CPUMillis != 0 && cpu != l.CPUMillis {
-		return fmt.Sprintf("the CPU limit is %s instead of %dm%s", orNone("%dm", cpu), l.CPUMillis, why)
-	}
-	if memory := is.Memory().Value(); l.Memory != 0 && memory != l.Memory {
-		return fmt.Sprintf("the memory limit is %s instead of %d bytes%s", orNone("%d bytes", memory), l.Memory, why)
-	}
-	if p.Resources != nil && len(p.Resources.Limits) > 0 { // its group is throttled, which the container's counters do not show
-		return "the pod has limits for all of its containers together (spec.resources)" + why
-	}
-	return ""
 }
 
 // resizing begins a change to other limits, of which those that are 0 stay.
@@ -138,7 +117,7 @@ func groupMemory(own *nodeagent.Own) func(experiment.Limits) string {
 func podCPU(s corev1.ContainerStatus) func(experiment.Limits) string {
 	return func(l experiment.Limits) string {
 		if is := s.Resources.Limits.Cpu().MilliValue(); is != 0 && is != l.CPUMillis && max(is, l.CPUMillis) > leastMillis {
-			return fmt.Sprintf("its CPU limit was changed from %s to %dm: its pod was resized", orNone("%dm", l.CPUMillis), is)
+			return fmt.Sprintf("its CPU limit was changed from %s to %dm: its pod was resized", objects.OrNone("%dm", l.CPUMillis), is)
 		}
 		return ""
 	}
@@ -147,17 +126,10 @@ func podCPU(s corev1.ContainerStatus) func(experiment.Limits) string {
 func podMemory(s corev1.ContainerStatus) func(experiment.Limits) string {
 	return func(l experiment.Limits) string {
 		if is := s.Resources.Limits.Memory().Value(); is != 0 && is != l.Memory {
-			return fmt.Sprintf("its memory limit was changed from %s to %d bytes: its pod was resized", orNone("%d bytes", l.Memory), is)
+			return fmt.Sprintf("its memory limit was changed from %s to %d bytes: its pod was resized", objects.OrNone("%d bytes", l.Memory), is)
 		}
 		return ""
 	}
-}
-
-func orNone(format string, limit int64) string {
-	if limit == 0 {
-		return "no limit"
-	}
-	return fmt.Sprintf(format, limit)
 }
 
 // emptyFor is how long the control group of a container that runs may be without a
@@ -183,8 +155,8 @@ func (r *replica) enforces(s cadvisor.Sample, l experiment.Limits) {
 // or that its processes left its control group; "" if all hold, or that cannot be seen. See
 // platform.LimitVerifier.
 func (r *replica) LimitBroken(time.Time) string {
-	if pod, _ := r.k.pods.get(r.pod); pod != nil {
-		if s := statusOf(pod, unitContainer); s.Resources != nil {
+	if pod, _ := r.k.pods.Get(r.pod); pod != nil {
+		if s := podstatus.Of(pod, objects.UnitContainer); s.Resources != nil {
 			if why := r.held.broken(time.Now(), podCPU(s), podMemory(s)); why != "" {
 				return why
 			}

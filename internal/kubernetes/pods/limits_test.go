@@ -10,8 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kubernetes/kubelet/cadvisor"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
-	"github.com/millicore/millicore/internal/kubernetes/pods/cadvisor"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
+	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 	"github.com/millicore/millicore/internal/platform"
 )
 
@@ -50,7 +52,7 @@ func status(cpu, memory string) corev1.ContainerStatus {
 			limits[name] = resource.MustParse(text)
 		}
 	}
-	return corev1.ContainerStatus{Name: unitContainer, Resources: &corev1.ResourceRequirements{Limits: limits}}
+	return corev1.ContainerStatus{Name: objects.UnitContainer, Resources: &corev1.ResourceRequirements{Limits: limits}}
 }
 
 func TestLimitsOfAPodsStatus(t *testing.T) {
@@ -104,7 +106,7 @@ func TestAResizeBreaksNoLimit(t *testing.T) {
 
 // What an experiment does not state may be set by the cluster.
 func TestLimitsThatTheClusterSets(t *testing.T) {
-	p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "proxy"}, {Name: unitContainer, Resources: *status("1", "1Gi").Resources}}}}
+	p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "proxy"}, {Name: objects.UnitContainer, Resources: *status("1", "1Gi").Resources}}}}
 	if l := statedIn(p, experiment.Limits{CPUMillis: 500}); l.CPUMillis != 500 || l.Memory != 1<<30 {
 		t.Errorf("%+v", l)
 	}
@@ -132,14 +134,14 @@ func TestLimitsThatTheClusterChanges(t *testing.T) {
 		"only one of the pod's": {experiment.Limits{}, "", "", "600m", "limits for all of its containers together"},
 	} {
 		limits := *status(c.cpu, c.memory).Resources
-		p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "sidecar"}, {Name: unitContainer, Resources: limits}}}}
+		p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "sidecar"}, {Name: objects.UnitContainer, Resources: limits}}}}
 		p.Name = "p"
 		if c.pod != "" {
 			p.Spec.Resources = status(c.pod, "").Resources
 		}
 		u := &unit{k: &cluster{}, of: platform.UnitSpec{Name: "go", Limits: c.want, Logs: t.TempDir()}}
 		if c.why == "" {
-			if why := Admitted(&p.Spec, c.want); why != "" {
+			if why := objects.Admitted(&p.Spec, c.want); why != "" {
 				t.Errorf("%s: %q", name, why)
 			}
 			continue
@@ -166,7 +168,7 @@ func TestACPULimitThatTheKubeletDoesNotEnforce(t *testing.T) {
 		"CPUs of its own":   {1000, []cadvisor.Sample{{}, {}, {}, {}}, ""},
 		"there is no limit": {0, []cadvisor.Sample{{}, {}, {}, {}}, ""},
 	} {
-		r := &replica{k: &cluster{pods: &pods{}}, node: "n1"}
+		r := &replica{k: &cluster{pods: &podstatus.Watch{}}, node: "n1"}
 		for _, s := range c.samples {
 			r.enforces(s, experiment.Limits{CPUMillis: c.millis})
 		}

@@ -6,16 +6,18 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/logbudget"
+	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
 // follower copies a container's output from the kubelet into a file, over all
 // restarts. It may begin before the container exists.
 type follower struct {
-	pods *pods
+	pods *podstatus.Watch
 	pod  string
 	tail kube.Tail
-	into *boundedLog
+	into *logbudget.Log
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -25,13 +27,13 @@ type follower struct {
 }
 
 // newFollower returns a follower that is not started.
-func newFollower(api *kube.Client, pods *pods, pod, container string, into *boundedLog) *follower {
+func newFollower(api *kube.Client, pods *podstatus.Watch, pod, container string, into *logbudget.Log) *follower {
 	return &follower{pods: pods, pod: pod, into: into, done: make(chan struct{}), heard: make(chan struct{}),
-		tail: kube.Tail{Client: api, Container: container, Line: into.line}}
+		tail: kube.Tail{Client: api, Container: container, Line: into.Line}}
 }
 
 // follow starts a follower. It runs until end is called.
-func follow(api *kube.Client, pods *pods, pod, container string, into *boundedLog) *follower {
+func follow(api *kube.Client, pods *podstatus.Watch, pod, container string, into *logbudget.Log) *follower {
 	f := newFollower(api, pods, pod, container, into)
 	f.start()
 	return f
@@ -56,11 +58,11 @@ func (f *follower) run(ctx context.Context) {
 	defer f.tail.Flush()
 	ended := "" // the container that had ended when its output was read to its end
 	for {
-		pod, changed := f.pods.get(f.pod)
+		pod, changed := f.pods.Get(f.pod)
 		if pod == nil { // what it said last was read before, if it could be
 			return
 		}
-		now := statusOf(pod, f.tail.Container)
+		now := podstatus.Of(pod, f.tail.Container)
 		if now.ContainerID == "" || now.ContainerID == ended {
 			select {
 			case <-ctx.Done():
@@ -72,7 +74,7 @@ func (f *follower) run(ctx context.Context) {
 		f.tail.Turn(ctx, f.pod, now.RestartCount)
 		if err := f.tail.Read(ctx, true); err == nil && now.State.Running == nil {
 			f.tail.Flush()
-			f.into.flush()
+			f.into.Flush()
 			f.hear()
 			ended = now.ContainerID
 		}
@@ -95,5 +97,5 @@ func (f *follower) end() {
 	}
 	f.stop()
 	<-f.done
-	f.into.close()
+	f.into.Close()
 }

@@ -18,7 +18,7 @@ import (
 // on returns the run's pods on a node by the ids of their containers, and a channel
 // that is closed with the next change of any pod.
 func (k *cluster) on(name string) (map[string]*corev1.Pod, <-chan struct{}) {
-	all, changed, _ := k.pods.of(nil)
+	all, changed, _ := k.pods.With(nil)
 	found := map[string]*corev1.Pod{}
 	for _, p := range all {
 		if p.Spec.NodeName != name {

@@ -12,6 +12,8 @@ import (
 	"github.com/millicore/millicore/internal/experiment/span"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
+	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
@@ -51,10 +53,10 @@ func (n *nodeAgents) begin(ctx context.Context, name string) (*nodeAgent, error)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
 	defer cancel()
-	if err := n.k.makeSecret(ctx, n.k.maker.nodeSecret(name, n.k.options.Agents)); err != nil {
+	if err := n.k.makeSecret(ctx, n.k.maker.NodeSecret(name, n.k.options.Agents)); err != nil {
 		return nil, err
 	}
-	if _, err := kube.DaemonSets.Create(ctx, n.k.api, n.k.maker.daemon(name)); err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := kube.DaemonSets.Create(ctx, n.k.api, n.k.maker.NodeDaemon(name)); err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, fmt.Errorf("create the DaemonSet of the node agent of %s: %w", name, err)
 	}
 	a := &nodeAgent{came: make(chan struct{}), watched: map[*watching]bool{}}
@@ -83,20 +85,20 @@ func (n *nodeAgents) of(ctx context.Context, name string) (*nodeAgent, error) {
 
 // why describes what keeps a node's agent from running, as far as that is known.
 func (n *nodeAgents) why(ctx context.Context, name string) string {
-	some, _, _ := n.k.pods.of(map[string]string{kube.LabelPart: kube.PartNode})
+	some, _, _ := n.k.pods.With(map[string]string{kube.LabelPart: kube.PartNode})
 	for _, p := range some {
 		if p.Spec.NodeName != name {
 			continue
 		}
-		if o := obstacleOf(p, nodeContainer); o != nil {
-			return ": " + o.what
+		if o := podstatus.ObstacleOf(p, objects.NodeContainer); o != nil {
+			return ": " + o.What
 		}
-		if end := ended(statusOf(p, nodeContainer)); end != nil {
-			return ": " + endText(end, nodeResources.MemoryBytes)
+		if end := podstatus.Ended(podstatus.Of(p, objects.NodeContainer)); end != nil {
+			return ": " + podstatus.EndText(end, objects.NodeResources.MemoryBytes)
 		}
 		return ": its pod " + p.Name + " runs; see its log, and check whether a NetworkPolicy blocks its connection to the conductor"
 	}
-	return ": it has no pod there; the Pod Security levels baseline and restricted do not allow its hostPath volume" + n.k.lastWarning(ctx, "DaemonSet", n.k.maker.nodeAgentName(name))
+	return ": it has no pod there; the Pod Security levels baseline and restricted do not allow its hostPath volume" + n.k.lastWarning(ctx, "DaemonSet", n.k.maker.NodeAgentName(name))
 }
 
 func (n *nodeAgents) close() {

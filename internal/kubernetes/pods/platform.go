@@ -8,10 +8,9 @@
 // dies, at the same address. An evicted pod does not return at its address: its
 // replica is down from then on.
 //
-// Every object is labelled with the run and owned by the run's ConfigMap. Maker
-// makes the objects, and also lists them before anything is started. The package
-// sends no traffic, evaluates no measurement, and does not know how agents reach
-// it (Dialled).
+// Every object is labelled with the run and owned by the run's ConfigMap; the package
+// objects makes it. This package sends no traffic, evaluates no measurement, and does not
+// know how agents reach it (Dialled).
 package pods
 
 import (
@@ -26,6 +25,10 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/kubelet"
+	"github.com/millicore/millicore/internal/kubernetes/logbudget"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
+	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
@@ -56,22 +59,18 @@ type Dialled interface {
 	// Node does the same for the node agent of a node. The duration is the node's
 	// clock minus this machine's.
 	Node(ctx context.Context, name string) (io.ReadWriteCloser, time.Duration, error)
-	// Certificate is the conductor's, PEM, which they must know.
-	Certificate() []byte
-	// AgentToken and NodeToken are the tokens by which they prove who they are.
-	AgentToken(index int) string
-	NodeToken(name string) string
+	objects.Credentials
 }
 
 // cluster is the platform.
 type cluster struct {
 	options    Options
 	api        *kube.Client
-	maker      *Maker
-	pods       *pods
-	nodes      *kubelets
+	maker      *objects.Maker
+	pods       *podstatus.Watch
+	kubelets   *kubelet.Reader
 	nodeAgents *nodeAgents // nil: kubelets are read instead
-	logs       *logBudget
+	logs       *logbudget.Budget
 
 	running context.Context // ends with Close
 	end     context.CancelFunc
@@ -105,7 +104,7 @@ func New(o Options) (platform.Platform, error) {
 		o.Note = func(string) {}
 	}
 	k := &cluster{options: o, api: o.Client, units: map[*unit]struct{}{}, warned: map[string]bool{}, services: map[string]bool{},
-		maker: NewMaker(o), logs: newLogBudget()}
+		maker: objects.New(objects.Options{Run: o.Run, Owner: o.Owner, Settings: o.Settings, Image: o.Image, Conductor: o.Conductor}), logs: logbudget.New(logbudget.Total)}
 	k.running, k.end = context.WithCancel(context.Background())
 	ctx, cancel := context.WithTimeout(k.running, brief+goneIn)
 	defer cancel()
@@ -113,8 +112,8 @@ func New(o Options) (platform.Platform, error) {
 		k.end()
 		return nil, fmt.Errorf("remove what an earlier conductor of run %s left: %w", o.Run, err)
 	}
-	k.pods = watchPods(k.running, k.api, kube.LabelRun+"="+o.Run)
-	k.nodes = newKubelets(k.running, k.api, o.Settings.KubeletCertificate == experiment.CertificateAny, k.warn)
+	k.pods = podstatus.NewWatch(k.running, k.api, kube.LabelRun+"="+o.Run)
+	k.kubelets = kubelet.New(k.running, k.api, o.Settings.KubeletCertificate == experiment.CertificateAny, k.warn)
 	if o.Settings.NodeAgent {
 		k.nodeAgents = &nodeAgents{k: k, nodes: map[string]*nodeAgent{}}
 	}
@@ -164,8 +163,8 @@ func (k *cluster) Close() error {
 	defer cancel()
 	errs = append(errs, k.sweep(ctx))
 	k.end()
-	k.nodes.close()
-	if words := k.logs.total(); words != "" {
+	k.kubelets.Close()
+	if words := k.logs.Total(); words != "" {
 		k.options.Note(words)
 	}
 	return errors.Join(errs...)

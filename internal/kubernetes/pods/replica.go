@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
+	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
@@ -154,7 +156,7 @@ func fellAt(end *corev1.ContainerStateTerminated, now time.Time) time.Time {
 // look records the deaths in the pod's status since the last call. began is the
 // running container; "" if none runs.
 func (r *replica) look(p *corev1.Pod) (began string) {
-	s := statusOf(p, unitContainer)
+	s := podstatus.Of(p, objects.UnitContainer)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range []*corev1.ContainerStateTerminated{s.LastTerminationState.Terminated, s.State.Terminated} {
@@ -165,10 +167,10 @@ func (r *replica) look(p *corev1.Pod) (began string) {
 			r.deaths = map[string]bool{}
 		}
 		r.deaths[t.ContainerID] = true
-		if t.Reason == oomKilled {
+		if t.Reason == podstatus.OOMKilled {
 			r.kills++
 		}
-		r.log.Note("%s", endText(t, r.memory))
+		r.log.Note("%s", podstatus.EndText(t, r.memory))
 	}
 	for ; r.restarts < s.RestartCount; r.restarts++ {
 		r.status.Restarted()
@@ -186,7 +188,7 @@ func (r *replica) awaitReady(ctx context.Context, container string) error {
 	defer cancel()
 	answered := supervise.StartProbe(looking, r.ready, r.address, r.serves)
 	for {
-		pod, changed := r.k.pods.get(r.pod)
+		pod, changed := r.k.pods.Get(r.pod)
 		if !runs(pod, container) {
 			return supervise.ErrDied
 		}
@@ -200,10 +202,10 @@ func (r *replica) awaitReady(ctx context.Context, container string) error {
 
 // runs reports whether a container of a pod runs.
 func runs(p *corev1.Pod, container string) bool {
-	if gone(p) != "" {
+	if podstatus.Gone(p) != "" {
 		return false
 	}
-	s := statusOf(p, unitContainer)
+	s := podstatus.Of(p, objects.UnitContainer)
 	return s.State.Running != nil && s.ContainerID == container
 }
 
@@ -212,14 +214,14 @@ func runs(p *corev1.Pod, container string) bool {
 func (r *replica) keep(serving string) {
 	defer close(r.kept)
 	for {
-		pod, changed := r.k.pods.get(r.pod)
-		if why := gone(pod); why != "" {
+		pod, changed := r.k.pods.Get(r.pod)
+		if why := podstatus.Gone(pod); why != "" {
 			r.lose(why)
 			return
 		}
 		container := r.look(pod)
 		if container != serving {
-			r.fall(fellAt(ended(statusOf(pod, unitContainer)), time.Now()))
+			r.fall(fellAt(podstatus.Ended(podstatus.Of(pod, objects.UnitContainer)), time.Now()))
 			serving = ""
 			if container != "" && r.awaitReady(r.stopping, container) == nil {
 				r.follow(pod, container)

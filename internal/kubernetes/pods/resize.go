@@ -2,7 +2,6 @@ package pods
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +9,8 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
+	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 )
 
 // resizeIn is how long a kubelet may take to apply new limits. It needs about a
@@ -20,10 +21,10 @@ const resizeIn = time.Minute
 // has applied them.
 func (u *unit) resize(ctx context.Context, l experiment.Limits) error {
 	l.Replicas = u.of.Limits.Replicas
-	if err := resizable(u.of.Limits, l); err != nil {
+	if err := objects.Resizable(u.of.Limits, l); err != nil {
 		return err
 	}
-	want := u.k.maker.resources(l, u.k.part(u.of.Name))
+	want := u.k.maker.Resources(l, u.k.part(u.of.Name))
 	ctx, cancel := context.WithTimeout(ctx, resizeIn)
 	defer cancel()
 	for _, r := range u.own() {
@@ -40,27 +41,16 @@ func (u *unit) resize(ctx context.Context, l experiment.Limits) error {
 	return nil
 }
 
-// resizable reports which limits of a pod cannot be changed in place.
-func resizable(before, after experiment.Limits) error {
-	switch {
-	case (before.CPUMillis == 0) != (after.CPUMillis == 0):
-		return errors.New("Kubernetes cannot add or remove the CPU limit of a running pod: set one in every cell, or leave measure.resize out")
-	case (before.Memory == 0) != (after.Memory == 0):
-		return errors.New("Kubernetes cannot add or remove the memory limit of a running pod: set one in every cell, or leave measure.resize out")
-	}
-	return nil
-}
-
 func (r *replica) resize(ctx context.Context, want corev1.ResourceRequirements) error {
-	patch := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": unitContainer, "resources": want}}}}
+	patch := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": objects.UnitContainer, "resources": want}}}}
 	asked, err := kube.Pods.Patch(ctx, r.k.api, r.pod, "resize", patch)
 	if err != nil {
 		return err
 	}
 	last := ""
 	for {
-		pod, changed := r.k.pods.get(r.pod)
-		if why := gone(pod); why != "" {
+		pod, changed := r.k.pods.Get(r.pod)
+		if why := podstatus.Gone(pod); why != "" {
 			return fmt.Errorf("the pod %s: %s", r.pod, why)
 		}
 		// The watch may still have the pod from before the request.
@@ -104,7 +94,7 @@ func resized(p *corev1.Pod, generation int64, want corev1.ResourceRequirements) 
 	if seen := p.Status.ObservedGeneration; seen != 0 && seen < generation {
 		return false, waits, nil
 	}
-	s := statusOf(p, unitContainer)
+	s := podstatus.Of(p, objects.UnitContainer)
 	if s.Resources == nil {
 		return false, waits, nil
 	}

@@ -20,6 +20,9 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/logbudget"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
+	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
@@ -30,7 +33,7 @@ import (
 func state(name, container string, restarts int32, s corev1.ContainerState, last corev1.ContainerState) corev1.Pod {
 	return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{kube.LabelRun: "run", kube.LabelUnit: "go", kube.LabelTrial: "1"}},
 		Spec: corev1.PodSpec{NodeName: "n1"},
-		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: unitContainer, ContainerID: container, RestartCount: restarts,
+		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: objects.UnitContainer, ContainerID: container, RestartCount: restarts,
 			State: s, LastTerminationState: last}}}}
 }
 
@@ -52,7 +55,7 @@ func TestAReplicaOverItsRestarts(t *testing.T) {
 	defer service.Close()
 	api, client := serve(t)
 	api.put(state("p", "one", 0, runningState, corev1.ContainerState{}))
-	k := &cluster{api: client, pods: watchPods(t.Context(), client, "")}
+	k := &cluster{api: client, pods: podstatus.NewWatch(t.Context(), client, "")}
 	api.watched()
 	log, err := supervise.OpenLog(t.TempDir(), "log")
 	if err != nil {
@@ -60,7 +63,7 @@ func TestAReplicaOverItsRestarts(t *testing.T) {
 	}
 	r := &replica{k: k, pod: "p", address: service.Listener.Addr().String(), ready: experiment.Ready{Path: "/"}, memory: 100, log: log, kept: make(chan struct{})}
 	r.stopping, r.stop = context.WithCancel(t.Context())
-	r.counters.put("one", signals.Counters{At: time.Unix(1, 0), CPU: of(1.0)})
+	r.counters.put("one", signals.Counters{At: time.Unix(1, 0), CPU: new(1.0)})
 	serving.Store(true)
 	if _, err := r.serve(t.Context()); err != nil {
 		t.Fatal(err)
@@ -87,14 +90,14 @@ func TestAReplicaOverItsRestarts(t *testing.T) {
 		t.Errorf("windows %+v", w)
 	}
 
-	api.put(state("p", "two", 1, died("two", oomKilled), died("one", "Error")))
+	api.put(state("p", "two", 1, died("two", podstatus.OOMKilled), died("one", "Error")))
 	is("it was killed: out of memory", false, 1, 1)
 	c, err := r.Counters()
 	if err != nil || c.Up || *c.OOMKills != 1 || *c.CPU != 1 {
 		t.Errorf("while it is down: %+v, %v", c, err)
 	}
-	api.put(state("p", "two", 1, waiting("CrashLoopBackOff", "").Status.ContainerStatuses[0].State, died("two", oomKilled)))
-	api.put(state("p", "three", 2, runningState, died("two", oomKilled)))
+	api.put(state("p", "two", 1, waiting("CrashLoopBackOff", "").Status.ContainerStatuses[0].State, died("two", podstatus.OOMKilled)))
+	api.put(state("p", "three", 2, runningState, died("two", podstatus.OOMKilled)))
 	is("it is back", true, 2, 1)
 
 	api.drop(state("p", "three", 2, runningState, corev1.ContainerState{}))
@@ -142,13 +145,13 @@ func TestOutput(t *testing.T) {
 		}
 	}
 	api.put(state("p", "one", 0, runningState, corev1.ContainerState{}))
-	store := watchPods(t.Context(), client, "")
+	store := podstatus.NewWatch(t.Context(), client, "")
 	api.watched()
 	log, err := supervise.OpenLog(t.TempDir(), "log")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := follow(client, store, "p", unitContainer, newLogBudget().open(log))
+	f := follow(client, store, "p", objects.UnitContainer, logbudget.New(logbudget.Total).Open(log))
 	is := func(want string) func() bool {
 		return func() bool {
 			text, _ := os.ReadFile(log.File.Name())
@@ -195,13 +198,13 @@ func TestALogThatIsTooLarge(t *testing.T) {
 		io.WriteString(w, "2026-01-01T00:00:01Z one\n2026-01-01T00:00:02Z two\n2026-01-01T00:00:03Z three\n2026-01-01T00:00:04Z 4\n")
 	}
 	api.put(state("p", "one", 0, runningState, corev1.ContainerState{}))
-	store := watchPods(t.Context(), client, "")
+	store := podstatus.NewWatch(t.Context(), client, "")
 	api.watched()
 	log, err := supervise.OpenLog(t.TempDir(), "log")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := follow(client, store, "p", unitContainer, (&logBudget{left: 8, share: 8}).open(log))
+	f := follow(client, store, "p", objects.UnitContainer, logbudget.New(8).Open(log))
 	api.put(state("p", "one", 0, died("one", "Error"), corev1.ContainerState{}))
 	<-f.heard
 	defer f.end()
@@ -248,7 +251,7 @@ func TestAnAgentThatCannotCome(t *testing.T) {
 	api.watched()
 	agent := waiting("InvalidImageName", "no name")
 	agent.Name, agent.Labels = "a-1", map[string]string{kube.LabelPart: kube.PartAgent, "batch.kubernetes.io/job-completion-index": "1"}
-	agent.Status.ContainerStatuses[0].Name, agent.Spec.Containers[0].Name = agentContainer, agentContainer
+	agent.Status.ContainerStatuses[0].Name, agent.Spec.Containers[0].Name = objects.AgentContainer, objects.AgentContainer
 	api.put(*agent)
 	_, err = p.Agent(t.Context(), 1, 1)
 	if err == nil || err.Error() != "start agent 1: the node n1 cannot use the image shop:1: no name" {
@@ -303,7 +306,7 @@ func TestAUnitThatCannotStart(t *testing.T) {
 		want string
 	}{
 		{platform.UnitSpec{Name: "go"}, `start "go": no image: commands run with --on local`},
-		{platform.UnitSpec{Name: "go", Image: "i", FindPort: true}, `start "go": ` + errFindPort.Error()},
+		{platform.UnitSpec{Name: "go", Image: "i", FindPort: true}, `start "go": ` + objects.ErrFindPort.Error()},
 	} {
 		if _, err := p.Start(t.Context(), c.unit); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)

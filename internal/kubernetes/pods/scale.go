@@ -7,6 +7,8 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
+	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 	"github.com/millicore/millicore/internal/platform"
 )
 
@@ -52,7 +54,7 @@ func (u *unit) scale(ctx context.Context) error {
 	}
 	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
 	defer cancel()
-	if _, err := kube.Autoscalers.Create(making, u.k.api, u.k.maker.autoscaler(&u.of, u.k.part(u.of.Name))); err != nil {
+	if _, err := kube.Autoscalers.Create(making, u.k.api, u.k.maker.Autoscaler(&u.of, u.k.part(u.of.Name))); err != nil {
 		return fmt.Errorf("create the HorizontalPodAutoscaler %s: %w", u.name, err)
 	}
 	s := &scaling{done: make(chan struct{})}
@@ -73,9 +75,9 @@ func (u *unit) bringUp(s *scaling) {
 	ended := make(chan struct{})
 	begun := 0
 	for {
-		some, changed, err := u.k.pods.of(u.chosen)
+		some, changed, err := u.k.pods.With(u.chosen)
 		for _, p := range some {
-			if known[p.Name] || err != nil || gone(p) != "" || obstacleOf(p, unitContainer) != nil {
+			if known[p.Name] || err != nil || podstatus.Gone(p) != "" || podstatus.ObstacleOf(p, objects.UnitContainer) != nil {
 				continue
 			}
 			known[p.Name] = true

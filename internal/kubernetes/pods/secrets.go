@@ -5,71 +5,19 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
-	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/secret"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
 )
-
-// The values of a unit's variables that must not be shown are in a Secret, to which its
-// pods refer. Whoever can read Deployments or pods of the namespace does not see them.
-
-// values are the values of a unit that must not be shown, by their keys in its Secret.
-type values map[string]string
-
-// keep adds a value, and refers to it. The Secret's name is set by refer.
-func (v values) keep(value string) *corev1.EnvVarSource {
-	key := fmt.Sprintf("value-%d", len(v)+1)
-	v[key] = value
-	return keyOf("", key)
-}
-
-// keyOf refers to a key of a Secret. A pod waits for a Secret that does not exist.
-func keyOf(name, key string) *corev1.EnvVarSource {
-	return &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: key}}
-}
-
-// refer sets the name of the Secret of the values in a Deployment.
-func refer(d *appsv1.Deployment, name string) {
-	for _, v := range d.Spec.Template.Spec.Containers[0].Env {
-		if v.ValueFrom != nil && v.ValueFrom.SecretKeyRef != nil && v.ValueFrom.SecretKeyRef.Name == "" {
-			v.ValueFrom.SecretKeyRef.Name = name
-		}
-	}
-}
-
-// hides reports whether the value of a variable must not be shown: the unit says so, or
-// it has a secret now that its names are replaced, such as the URL of a database.
-func hides(u *platform.UnitSpec, name, value string) bool {
-	return slices.Contains(u.Hidden, name) || secret.Text(value) != value
-}
-
-// hideWords replaces words of a command that have secrets by variables, which the
-// kubelet expands.
-func hideWords(words []string, secrets values) (shown []string, env []corev1.EnvVar) {
-	masked := secret.Words(words)
-	for i, word := range words {
-		if masked[i] == word {
-			shown = append(shown, literal(word))
-			continue
-		}
-		v := corev1.EnvVar{Name: fmt.Sprintf("MILLICORE_ARGUMENT_%d", i), ValueFrom: secrets.keep(word)}
-		shown, env = append(shown, "$("+v.Name+")"), append(env, v)
-	}
-	return shown, env
-}
 
 // secretOf returns the name of the Secret with these values, which it creates unless an
 // earlier unit had the same ones. Its name is random: one that is made of the values would
 // be a hash of them. It is removed with the run: a conductor that could delete it could
 // delete every Secret of the namespace.
-func (k *cluster) secretOf(ctx context.Context, secrets values) (string, error) {
+func (k *cluster) secretOf(ctx context.Context, secrets objects.Values) (string, error) {
 	same, err := json.Marshal(secrets)
 	if err != nil {
 		return "", err
@@ -81,7 +29,7 @@ func (k *cluster) secretOf(ctx context.Context, secrets values) (string, error) 
 		return name, nil
 	}
 	yes := true
-	s := &corev1.Secret{ObjectMeta: k.maker.Meta(objectName(k.options.Run, "env", strings.ToLower(rand.Text()[:10])), kube.PartService, nil),
+	s := &corev1.Secret{ObjectMeta: k.maker.Meta(objects.Name(k.options.Run, "env", strings.ToLower(rand.Text()[:10])), kube.PartService, nil),
 		Type: corev1.SecretTypeOpaque, Immutable: &yes, StringData: secrets}
 	if _, err := kube.Secrets.Create(ctx, k.api, s); err != nil {
 		return "", fmt.Errorf("create the Secret %s: %w", s.Name, err)

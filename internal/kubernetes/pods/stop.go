@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
@@ -48,7 +49,7 @@ func (u *unit) remove(ctx context.Context) error {
 	}
 	gone := make(chan error, 1)
 	go func() {
-		selector := selectorOf(u.chosen)
+		selector := objects.Selector(u.chosen)
 		err := awaitGone(patient, api, selector)
 		if err == nil { // it exists until its pods are gone, and the name may be used again
 			_, err = awaitNone(patient, api, kube.Deployments, selector)
@@ -69,9 +70,9 @@ func (u *unit) remove(ctx context.Context) error {
 // kill ends the unit's pods immediately. (A grace of 0 would remove the objects
 // while the containers still run.)
 func (u *unit) kill(ctx context.Context) error {
-	left, err := kube.Pods.List(ctx, u.k.api, selectorOf(u.chosen))
+	left, err := kube.Pods.List(ctx, u.k.api, objects.Selector(u.chosen))
 	for i := range left {
-		err = errors.Join(err, kube.Pods.Delete(ctx, u.k.api, left[i].Name, kube.Delete{Grace: of(int64(1))}))
+		err = errors.Join(err, kube.Pods.Delete(ctx, u.k.api, left[i].Name, kube.Delete{Grace: new(int64(1))}))
 	}
 	return err
 }

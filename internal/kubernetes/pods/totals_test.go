@@ -12,7 +12,7 @@ import (
 
 func TestTotalsOverContainers(t *testing.T) {
 	at := func(s int64, cpu float64) signals.Counters {
-		return signals.Counters{At: time.Unix(s, 0), CPU: &cpu, Memory: of(int64(1)), CPULimit: of(0.5)}
+		return signals.Counters{At: time.Unix(s, 0), CPU: &cpu, Memory: new(int64(1)), CPULimit: new(0.5)}
 	}
 	var c sampledTotals
 	read := func(down bool, wantAt int64, wantCPU float64) {
@@ -62,9 +62,9 @@ func TestWhenAReplicaFell(t *testing.T) {
 		want time.Time
 	}{
 		{"nobody says", nil, now},
-		{"to the second", of(int64(990)), time.Unix(990, 500e6)},
-		{"just now", of(int64(1000)), now},
-		{"by another clock", of(int64(900)), now},
+		{"to the second", new(int64(990)), time.Unix(990, 500e6)},
+		{"just now", new(int64(1000)), now},
+		{"by another clock", new(int64(900)), now},
 	} {
 		if got := fellAt(endedAt(c.end), now); !got.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

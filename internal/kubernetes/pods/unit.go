@@ -15,7 +15,9 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
-	"github.com/millicore/millicore/internal/kubernetes/pods/cadvisor"
+	"github.com/millicore/millicore/internal/kubernetes/kubelet/cadvisor"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
+	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/supervise"
@@ -79,14 +81,14 @@ func (k *cluster) startUnit(ctx context.Context, u platform.UnitSpec) (*unit, er
 	case u.Image == "":
 		return nil, errors.New("no image: commands run with --on local")
 	case u.FindPort:
-		return nil, errFindPort
+		return nil, objects.ErrFindPort
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
 	if u.Autoscale != nil {
 		u.Limits.Replicas = u.Autoscale.Min
 	}
-	started := &unit{k: k, of: u, name: k.maker.unitName(&u), chosen: k.maker.unitLabels(&u)}
+	started := &unit{k: k, of: u, name: k.maker.UnitName(&u), chosen: k.maker.UnitLabels(&u)}
 	err := k.add(started)
 	if err == nil {
 		err = started.start(ctx)
@@ -133,7 +135,7 @@ func (u *unit) start(ctx context.Context) error {
 // make creates the Deployment and the Service.
 func (u *unit) make(ctx context.Context) error {
 	part := u.k.part(u.of.Name)
-	deployment, secrets, err := u.k.maker.deployment(&u.of, part)
+	deployment, secrets, err := u.k.maker.Deployment(&u.of, part)
 	if err != nil {
 		return err
 	}
@@ -146,12 +148,12 @@ func (u *unit) make(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		refer(deployment, name)
+		objects.Refer(deployment, name)
 	}
 	u.mu.Lock()
 	u.made = true
 	u.mu.Unlock()
-	if _, err := kube.Services.Create(making, u.k.api, u.k.maker.service(&u.of, part)); err != nil {
+	if _, err := kube.Services.Create(making, u.k.api, u.k.maker.Service(&u.of, part)); err != nil {
 		return fmt.Errorf("create the Service %s: %w", u.name, err)
 	}
 	if _, err := kube.Deployments.Create(making, u.k.api, deployment); err != nil {
@@ -164,11 +166,11 @@ func (u *unit) make(ctx context.Context) error {
 // has run.
 func (u *unit) awaitPods(ctx context.Context) error {
 	want := max(u.of.Limits.Replicas, 1)
-	obstacles := newObstacles(u.k.options.Note, fmt.Sprintf("start %q", u.of.Name))
+	obstacles := podstatus.NewObstacles(u.k.options.Note, fmt.Sprintf("start %q", u.of.Name))
 	look := time.NewTicker(lookFor)
 	defer look.Stop()
 	for {
-		some, changed, err := u.k.pods.of(u.chosen)
+		some, changed, err := u.k.pods.With(u.chosen)
 		if err != nil {
 			return err
 		}
@@ -187,9 +189,9 @@ func (u *unit) awaitPods(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("read the Deployment %s: %w", u.name, err)
 			}
-			in = refusal(d)
+			in = podstatus.Refusal(d)
 		}
-		if err := obstacles.meet(in, time.Now()); err != nil {
+		if err := obstacles.Meet(in, time.Now()); err != nil {
 			return fmt.Errorf("%w%s", err, u.k.warningOf(ctx, in, some))
 		}
 		select {
@@ -203,20 +205,20 @@ func (u *unit) awaitPods(ctx context.Context) error {
 
 // adopt makes replicas of new pods, and returns what keeps one of the others from
 // running.
-func (u *unit) adopt(some []*corev1.Pod, want int) (*obstacle, error) {
+func (u *unit) adopt(some []*corev1.Pod, want int) (*podstatus.Obstacle, error) {
 	known := map[string]bool{}
 	for _, r := range u.own() {
 		known[r.pod] = true
 	}
-	var in *obstacle
+	var in *podstatus.Obstacle
 	for _, p := range some {
-		if why := gone(p); why != "" {
+		if why := podstatus.Gone(p); why != "" {
 			if known[p.Name] {
 				return nil, evicted(p.Name, why)
 			}
 			continue
 		}
-		if o := obstacleOf(p, unitContainer); o != nil {
+		if o := podstatus.ObstacleOf(p, objects.UnitContainer); o != nil {
 			in = o
 			continue
 		}
@@ -238,7 +240,7 @@ func (u *unit) adopt(some []*corev1.Pod, want int) (*obstacle, error) {
 // begin makes a replica of a pod whose container runs or has run. name is part of
 // the name of its log.
 func (u *unit) begin(p *corev1.Pod, name string) (*replica, error) {
-	if why := Admitted(&p.Spec, u.of.Limits); why != "" {
+	if why := objects.Admitted(&p.Spec, u.of.Limits); why != "" {
 		return nil, fmt.Errorf("the pod %s: %s", p.Name, why)
 	}
 	r := &replica{k: u.k, pod: p.Name, node: p.Spec.NodeName, host: p.Status.HostIP, ready: u.of.Ready, serves: u.of.Serves,
@@ -249,7 +251,7 @@ func (u *unit) begin(p *corev1.Pod, name string) (*replica, error) {
 		return nil, err
 	}
 	r.log.Removed = u.of.LogsRemoved
-	r.output = follow(u.k.api, u.k.pods, p.Name, unitContainer, u.k.logs.open(r.log))
+	r.output = follow(u.k.api, u.k.pods, p.Name, objects.UnitContainer, u.k.logs.Open(r.log))
 	return r, nil
 }
 
@@ -269,8 +271,8 @@ func (u *unit) locate(ctx context.Context, all []*replica) error {
 		for _, r := range all {
 			if r.address = found[r.pod]; r.address == "" {
 				missing = r.pod
-				if pod, _ := u.k.pods.get(r.pod); gone(pod) != "" {
-					return evicted(r.pod, gone(pod))
+				if pod, _ := u.k.pods.Get(r.pod); podstatus.Gone(pod) != "" {
+					return evicted(r.pod, podstatus.Gone(pod))
 				}
 			}
 		}
@@ -307,7 +309,7 @@ func addresses(slices []discoveryv1.EndpointSlice) map[string]string {
 // observe starts the reading of the replica's counters.
 func (r *replica) observe(ctx context.Context, l experiment.Limits) error {
 	if r.k.nodeAgents == nil {
-		r.forget = r.k.nodes.watch(r.pod, r.node, r.host, func(s cadvisor.Sample, err error) {
+		r.forget = r.k.kubelets.Watch(r.pod, r.node, r.host, func(s cadvisor.Sample, err error) {
 			if err != nil {
 				r.counters.fail(err)
 				return
@@ -325,8 +327,8 @@ func (r *replica) observe(ctx context.Context, l experiment.Limits) error {
 		return err
 	}
 	r.watching = agent.watch(meter.BandwidthOf(l))
-	if pod, _ := r.k.pods.get(r.pod); pod != nil {
-		r.follow(pod, statusOf(pod, unitContainer).ContainerID)
+	if pod, _ := r.k.pods.Get(r.pod); pod != nil {
+		r.follow(pod, podstatus.Of(pod, objects.UnitContainer).ContainerID)
 	}
 	return nil
 }
@@ -355,11 +357,11 @@ func (u *unit) awaitReady(ctx context.Context, all []*replica) error {
 
 // serve waits until the replica serves in its first life, and for SettleTime more.
 func (r *replica) serve(ctx context.Context) (container string, err error) {
-	pod, _ := r.k.pods.get(r.pod)
-	if gone(pod) != "" {
+	pod, _ := r.k.pods.Get(r.pod)
+	if podstatus.Gone(pod) != "" {
 		return "", supervise.ErrDied
 	}
-	s := statusOf(pod, unitContainer)
+	s := podstatus.Of(pod, objects.UnitContainer)
 	if s.RestartCount > 0 || s.State.Running == nil {
 		return "", supervise.ErrDied
 	}
@@ -373,7 +375,7 @@ func (r *replica) serve(ctx context.Context) (container string, err error) {
 }
 
 func (r *replica) lives(container string) bool {
-	pod, _ := r.k.pods.get(r.pod)
+	pod, _ := r.k.pods.Get(r.pod)
 	return runs(pod, container)
 }
 
@@ -385,12 +387,12 @@ func (r *replica) explain(ctx context.Context, err error) error {
 		case <-time.After(tailWithin):
 		}
 	}
-	if pod, _ := r.k.pods.get(r.pod); errors.Is(err, supervise.ErrDied) && gone(pod) != "" {
-		return evicted(r.pod, gone(pod))
+	if pod, _ := r.k.pods.Get(r.pod); errors.Is(err, supervise.ErrDied) && podstatus.Gone(pod) != "" {
+		return evicted(r.pod, podstatus.Gone(pod))
 	}
 	died := func() string {
-		pod, _ := r.k.pods.get(r.pod)
-		return endText(ended(statusOf(pod, unitContainer)), r.memory)
+		pod, _ := r.k.pods.Get(r.pod)
+		return podstatus.EndText(podstatus.Ended(podstatus.Of(pod, objects.UnitContainer)), r.memory)
 	}
 	return r.log.Explain(ctx, err, died, func() string {
 		return fmt.Sprintf("; it must listen at %s, on all addresses and not only on loopback: use ${port} or $PORT, or state its own port (port: in the experiment file); a NetworkPolicy of the namespace may block the conductor", r.address)

@@ -1,4 +1,4 @@
-package pods
+package objects
 
 import (
 	"cmp"
@@ -27,8 +27,8 @@ type PodSet struct {
 // without an image (Suits) are left out. So are node agents: their number depends
 // on the nodes.
 func (m *Maker) Demand(e *experiment.Experiment) [][]PodSet {
-	agents := PodSet{What: "the pods of agents", Count: max(mostAgents(e), 1)}
-	agents.Template = m.job(agents.Count).Spec.Template
+	agents := PodSet{What: "the pods of agents", Count: max(MostAgents(e), 1)}
+	agents.Template = m.AgentJob(agents.Count).Spec.Template
 	all := make([][]PodSet, len(e.Cells))
 	for i := range e.Cells {
 		all[i] = append([]PodSet{agents}, m.units(&e.Cells[i])...)
@@ -47,7 +47,7 @@ func (m *Maker) units(c *experiment.Cell) []PodSet {
 	s, count := &c.Service, c.Limits.Replicas
 	service := platform.UnitSpec{Name: s.Name, Image: s.Image, Dir: s.Dir, RunAs: s.User, Limits: c.Limits, Port: s.Port}
 	if s.Workload != "" {
-		service.Image = m.workload(s.Workload)
+		service.Image = m.Workload(s.Workload)
 	}
 	if s.Autoscale != nil {
 		count = s.Autoscale.Max
@@ -63,11 +63,20 @@ func (m *Maker) units(c *experiment.Cell) []PodSet {
 
 // NodeAgent is the pod of a node agent, one on each node that services may run on.
 func (m *Maker) NodeAgent() PodSet {
-	return PodSet{What: "the pods of node agents", Count: 1, Template: m.daemon("node").Spec.Template}
+	return PodSet{What: "the pods of node agents", Count: 1, Template: m.NodeDaemon("node").Spec.Template}
 }
 
 // OfImage is the pod of a unit of an image, without a command, variables, limits
 // and requests.
 func (m *Maker) OfImage(image string) corev1.PodTemplateSpec {
 	return m.unitPod(&platform.UnitSpec{Image: image}, kube.PartDependency)
+}
+
+// MostAgents is the largest number of agents of any cell. All cells share them.
+func MostAgents(e *experiment.Experiment) int {
+	most := 0
+	for i := range e.Cells {
+		most = max(most, e.Cells[i].Load.Agents)
+	}
+	return most
 }

@@ -1,4 +1,4 @@
-package pods
+package podstatus
 
 import (
 	"strings"
@@ -7,15 +7,16 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/millicore/millicore/internal/kubernetes/objects"
 )
 
 // pod is a pod of a unit on a node, with the state of its container.
 func pod(s corev1.ContainerStatus) *corev1.Pod {
-	s.Name = unitContainer
+	s.Name = objects.UnitContainer
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"},
-		Spec:   corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: unitContainer, Image: "shop:1"}}},
+		Spec:   corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: objects.UnitContainer, Image: "shop:1"}}},
 		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{s}}}
 }
 
@@ -42,24 +43,24 @@ func TestWhatKeepsAPodFromRunning(t *testing.T) {
 		{"it has run", pod(corev1.ContainerStatus{State: terminated(corev1.ContainerStateTerminated{ExitCode: 1})}), "", "", 0},
 		{"it has run before", pod(corev1.ContainerStatus{State: waiting("CrashLoopBackOff", "").Status.ContainerStatuses[0].State,
 			LastTerminationState: terminated(corev1.ContainerStateTerminated{ExitCode: 1})}), "", "", 0},
-		{"not scheduled", pending(), "its pod waits for the scheduler", "", unmadeFor},
+		{"not scheduled", pending(), "its pod waits for the scheduler", "", UnmadeFor},
 		{"no room", pending(corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient cpu."}),
 			"no node accepts its pod: 0/3 nodes are available: 3 Insufficient cpu.", "kubernetes.requests", unscheduledFor},
-		{"not seen by the kubelet", &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n1"}}, "its pod waits for the kubelet of node n1", "", unmadeFor},
+		{"not seen by the kubelet", &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n1"}}, "its pod waits for the kubelet of node n1", "", UnmadeFor},
 		{"being made", waiting("ContainerCreating", ""), "its container is being created on node n1, which may have to pull the image shop:1 first", "", pullingFor},
 		{"no such image", waiting("ErrImagePull", "not found"), "the node n1 cannot pull the image shop:1: not found", "kubernetes.pull_secrets", unpulledFor},
 		{"no such image, later", waiting("ImagePullBackOff", "Back-off"), "the node n1 cannot pull the image shop:1: Back-off", "kubernetes.pull_secrets", unpulledFor},
 		{"a name that is none", waiting("InvalidImageName", "invalid reference format"), "the node n1 cannot use the image shop:1: invalid reference format", "", 0},
 		{"root", waiting("CreateContainerConfigError", "container has runAsNonRoot and image will run as root"), "the node n1 cannot create its container: container has runAsNonRoot and image will run as root", "kubernetes.security: baseline", 0},
 		{"no such user", waiting("CreateContainerConfigError", "secret not found"), "the node n1 cannot create its container: secret not found", "", 0},
-		{"another way", waiting("RunContainerError", "no runtime"), "the node n1 cannot start its container: RunContainerError: no runtime", "", refusedFor},
+		{"another way", waiting("RunContainerError", "no runtime"), "the node n1 cannot start its container: RunContainerError: no runtime", "", RefusedFor},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := obstacleOf(c.pod, unitContainer)
+			o := ObstacleOf(c.pod, objects.UnitContainer)
 			if o == nil {
-				o = &obstacle{}
+				o = &Obstacle{}
 			}
-			if o.what != c.words || !strings.Contains(o.how, c.how) || o.patience != c.patience {
+			if o.What != c.words || !strings.Contains(o.How, c.how) || o.Patience != c.patience {
 				t.Errorf("%+v, want %q for %v", o, c.words, c.patience)
 			}
 		})
@@ -76,7 +77,7 @@ func TestWhyThereIsNoPod(t *testing.T) {
 		if c.message != "" {
 			d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: c.message}}
 		}
-		if o := refusal(d); o.what != c.words || !strings.Contains(o.how, c.how) {
+		if o := Refusal(d); o.What != c.words || !strings.Contains(o.How, c.how) {
 			t.Errorf("%s: %+v", c.name, o)
 		}
 	}
@@ -93,7 +94,7 @@ func TestHowAContainerEnded(t *testing.T) {
 		{&corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}, "it was killed: out of memory: it reached its limit of 100 bytes"},
 		{&corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError", Message: "no such file"}, "it could not be started: no such file"},
 	} {
-		if got := endText(c.end, 100); got != c.want {
+		if got := EndText(c.end, 100); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
@@ -114,7 +115,7 @@ func TestWhyAPodIsNoMore(t *testing.T) {
 		{"its node is out of memory", &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: memory."}}, "Evicted: The node was low on resource: memory."},
 		{"failed", &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, "it failed"},
 	} {
-		if got := gone(c.pod); got != c.want {
+		if got := Gone(c.pod); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -123,26 +124,26 @@ func TestWhyAPodIsNoMore(t *testing.T) {
 func TestPatience(t *testing.T) {
 	begin := time.Unix(0, 0)
 	var notes []string
-	h := newObstacles(func(line string) { notes = append(notes, line) }, `start "go"`)
-	full := func(n string) *obstacle {
-		return &obstacle{what: "no node accepts its pod: " + n + " nodes", patience: time.Minute, how: "lower its requests"}
+	h := NewObstacles(func(line string) { notes = append(notes, line) }, `start "go"`)
+	full := func(n string) *Obstacle {
+		return &Obstacle{What: "no node accepts its pod: " + n + " nodes", Patience: time.Minute, How: "lower its requests"}
 	}
 	for _, step := range []struct {
 		at   time.Duration
-		in   *obstacle
+		in   *Obstacle
 		want string // the error
 	}{
 		{0, full("3"), ""},
 		{9 * time.Second, full("3"), ""},
 		{11 * time.Second, full("4"), ""}, // it is the same in other words
 		{30 * time.Second, full("4"), ""},
-		{50 * time.Second, &obstacle{what: "another", patience: time.Minute}, ""},
+		{50 * time.Second, &Obstacle{What: "another", Patience: time.Minute}, ""},
 		{55 * time.Second, full("4"), ""}, // its time begins again
 		{114 * time.Second, full("4"), ""},
 		{115 * time.Second, full("5"), "no node accepts its pod: 5 nodes (for 1m); lower its requests"},
-		{116 * time.Second, &obstacle{what: "it never will"}, "it never will"},
+		{116 * time.Second, &Obstacle{What: "it never will"}, "it never will"},
 	} {
-		err := h.meet(step.in, begin.Add(step.at))
+		err := h.Meet(step.in, begin.Add(step.at))
 		if step.want == "" && err != nil || step.want != "" && (err == nil || err.Error() != step.want) {
 			t.Errorf("at %v: %v, want %q", step.at, err, step.want)
 		}
@@ -150,39 +151,5 @@ func TestPatience(t *testing.T) {
 	want := `start "go": no node accepts its pod: 4 nodes; waiting for up to 1m`
 	if len(notes) != 2 || notes[0] != want {
 		t.Errorf("notes %q, want %q and its like", notes, want)
-	}
-}
-
-func TestWhetherLimitsAreApplied(t *testing.T) {
-	limits := func(cpu, memory string) corev1.ResourceRequirements {
-		return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}}
-	}
-	has := func(seen int64, r corev1.ResourceRequirements, conditions ...corev1.PodCondition) *corev1.Pod {
-		p := pod(corev1.ContainerStatus{Resources: &r})
-		p.Status.ObservedGeneration, p.Status.Conditions = seen, conditions
-		return p
-	}
-	condition := func(kind corev1.PodConditionType, reason, message string) corev1.PodCondition {
-		return corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message}
-	}
-	for _, c := range []struct {
-		name         string
-		pod          *corev1.Pod
-		done         bool
-		waits, wrong string
-	}{
-		{"as asked for, in other words", has(2, limits("1000m", "64Mi")), true, "", ""},
-		{"of a kubelet that does not report its generation", has(0, limits("1", "64Mi")), true, "", ""},
-		{"of the generation before", has(1, limits("1", "64Mi")), false, "its kubelet has not processed them yet", ""},
-		{"not yet", has(2, limits("500m", "64Mi")), false, "its kubelet has not processed them yet", ""},
-		{"in progress", has(2, limits("1", "64Mi"), condition(corev1.PodResizeInProgress, "", "")), false, "node n1 is about to apply them", ""},
-		{"failing", has(2, limits("1", "64Mi"), condition(corev1.PodResizeInProgress, corev1.PodReasonError, "memory is in use")), false, "", "node n1 cannot apply it: memory is in use"},
-		{"deferred", has(2, limits("500m", "64Mi"), condition(corev1.PodResizePending, corev1.PodReasonDeferred, "full")), false, "node n1 has no room for it now: full", ""},
-		{"never", has(2, limits("500m", "64Mi"), condition(corev1.PodResizePending, corev1.PodReasonInfeasible, "2 CPUs")), false, "", "node n1 can never have room for it: 2 CPUs"},
-	} {
-		done, waits, err := resized(c.pod, 2, limits("1", "64Mi"))
-		if done != c.done || waits != c.waits || (err == nil) != (c.wrong == "") || err != nil && err.Error() != c.wrong {
-			t.Errorf("%s: %v, %q, %v", c.name, done, waits, err)
-		}
 	}
 }

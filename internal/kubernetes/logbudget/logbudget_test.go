@@ -1,4 +1,4 @@
-package pods
+package logbudget
 
 import (
 	"fmt"
@@ -33,24 +33,24 @@ func read(t *testing.T, name string) string {
 // A log keeps its begin and its last lines, and states what is missing between them.
 func TestALogBeyondItsShare(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "log")
-	b := &logBudget{left: 80, share: 80} // 20 of them for the last lines
-	l := b.open(openLog(t, name))
+	b := New(80) // 20 of them for the last lines
+	l := b.Open(openLog(t, name))
 	for i := range 100 {
-		l.line(fmt.Sprintf("line %04d", i)) // 10 bytes each
+		l.Line(fmt.Sprintf("line %04d", i)) // 10 bytes each
 	}
-	l.line("panic: no")
-	l.flush()
+	l.Line("panic: no")
+	l.Flush()
 	lines := strings.Split(strings.TrimSuffix(read(t, name), "\n"), "\n")
 	if len(lines) != 9 || lines[5] != "line 0005" || lines[7] != "line 0099" || lines[8] != "panic: no" ||
 		!strings.HasPrefix(lines[6], "millicore: ") || !strings.Contains(lines[6], " 93 lines, 0.0 MiB, left out here") {
 		t.Errorf("%q", lines)
 	}
-	l.line("of the next life, which has no room")
-	l.close()
+	l.Line("of the next life, which has no room")
+	l.Close()
 	if got := read(t, name); !strings.Contains(got, " 1 line, 0.0 MiB, left out here") || strings.Contains(got, "next life") {
 		t.Errorf("%s", got)
 	}
-	if got := b.total(); !strings.HasPrefix(got, "logs of services: 94 lines, 0.0 MiB, left out of 1 of them") || b.left != 0 {
+	if got := b.Total(); !strings.HasPrefix(got, "logs of services: 94 lines, 0.0 MiB, left out of 1 of them") || b.left != 0 {
 		t.Errorf("%q; %d bytes are left", got, b.left)
 	}
 }
@@ -59,31 +59,29 @@ func TestALogBeyondItsShare(t *testing.T) {
 // others.
 func TestALogWithinItsShare(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "log")
-	b := newLogBudget()
-	l := b.open(openLog(t, name))
-	l.line("one")
+	b := New(Total)
+	l := b.Open(openLog(t, name))
+	l.Line("one")
 	if got := read(t, name); got != "one\n" {
 		t.Errorf("%q", got)
 	}
-	l.close()
-	if b.left != logsTotal-4 || b.total() != "" {
-		t.Errorf("%d bytes are left, %q", b.left, b.total())
+	l.Close()
+	if b.left != Total-4 || b.Total() != "" {
+		t.Errorf("%d bytes are left, %q", b.left, b.Total())
 	}
 }
 
 // Whatever services write, all logs together stay within the budget, and the last trial
 // has a log as the first has.
 func TestTheLogsOfARunStayWithinTheirBudget(t *testing.T) {
-	e := asked(func(e *experiment.Experiment, c *experiment.Cell) {
-		c.Limits.Replicas, e.Measure.Repeats = 3, 20
-		c.Service.Dependencies = []experiment.Dependency{{Name: "db", Image: "db:1"}}
-	})
+	e := &experiment.Experiment{Measure: experiment.Measure{Repeats: 20}, Cells: []experiment.Cell{{Limits: experiment.Limits{Replicas: 3},
+		Service: experiment.Service{Dependencies: []experiment.Dependency{{Name: "db", Image: "db:1"}}}}}}
 	if n := logsOf(e); n != 80 {
 		t.Errorf("%d logs, want 4 for each of 20 trials", n)
 	}
-	b := newLogBudget()
-	b.plan(e)
-	if b.share != logsTotal/106 {
+	b := New(Total)
+	b.Plan(e)
+	if b.share != Total/106 {
 		t.Errorf("a share of %d", b.share)
 	}
 	// The same in small: three chatty replicas in each trial, of which a third is repeated.
@@ -92,11 +90,11 @@ func TestTheLogsOfARunStayWithinTheirBudget(t *testing.T) {
 	for trial := range 26 {
 		for replica := range 4 {
 			name := filepath.Join(dir, fmt.Sprintf("%d-%d", trial, replica))
-			l := b.open(openLog(t, name))
+			l := b.Open(openLog(t, name))
 			for i := range 50 {
-				l.line(fmt.Sprint("chatter ", i%10))
+				l.Line(fmt.Sprint("chatter ", i%10))
 			}
-			l.close()
+			l.Close()
 			for line := range strings.Lines(read(t, name)) {
 				if !strings.HasPrefix(line, "millicore: ") {
 					sum += int64(len(line))

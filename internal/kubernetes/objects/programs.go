@@ -1,4 +1,4 @@
-package pods
+package objects
 
 import (
 	"fmt"
@@ -17,29 +17,38 @@ import (
 
 // The objects of Millicore's own programs.
 
+// Credentials are what agents and node agents dial the conductor with.
+type Credentials interface {
+	// Certificate is the conductor's, PEM, which they must know.
+	Certificate() []byte
+	// AgentToken and NodeToken are the tokens by which they prove who they are.
+	AgentToken(index int) string
+	NodeToken(name string) string
+}
+
 // Paths in their containers.
 const (
 	secretFolder = "/etc/millicore/secret" // with the run's Secret
 	groupsFolder = "/host/cgroup"          // with the node's control groups
 )
 
-// agentsName is the name of the Job of a run's agents.
-func (m *Maker) agentsName() string { return objectName(m.run, "agents") }
+// AgentsName is the name of the Job of a run's agents.
+func (m *Maker) AgentsName() string { return Name(m.run, "agents") }
 
-// job is the Job of the agents. An agent that ends is restarted: as the same
+// AgentJob is the Job of the agents. An agent that ends is restarted: as the same
 // container if it died, as another pod if its pod is gone.
-func (m *Maker) job(agents int) *batchv1.Job {
+func (m *Maker) AgentJob(agents int) *batchv1.Job {
 	n := int32(agents)
-	name := m.agentsName()
-	pod := m.dialling(m.Own(kube.PartAgent, agentContainer, m.settings.Agents), name, agentToken("$("+indexVariable+")"),
+	name := m.AgentsName()
+	pod := m.dialling(m.Own(kube.PartAgent, AgentContainer, m.settings.Agents), name, agentToken("$("+indexVariable+")"),
 		"/millicore-agent", "--index", "$("+indexVariable+")")
 	pod.Spec.Affinity = m.away(kube.PartService, kube.PartDependency)
 	pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	return &batchv1.Job{
 		ObjectMeta: m.Meta(name, kube.PartAgent, nil),
 		Spec: batchv1.JobSpec{
-			CompletionMode: of(batchv1.IndexedCompletion), Completions: &n, Parallelism: &n,
-			BackoffLimit: of(int32(math.MaxInt32)), Template: pod,
+			CompletionMode: new(batchv1.IndexedCompletion), Completions: &n, Parallelism: &n,
+			BackoffLimit: new(int32(math.MaxInt32)), Template: pod,
 		},
 	}
 }
@@ -68,7 +77,7 @@ const indexVariable = "JOB_COMPLETION_INDEX"
 // the tokens of others are on the node, and not in the container.
 func (m *Maker) dialling(pod corev1.PodTemplateSpec, secret, key, program string, more ...string) corev1.PodTemplateSpec {
 	const certificate, token = secretFolder + "/" + corev1.TLSCertKey, secretFolder + "/token"
-	pod.Spec.TerminationGracePeriodSeconds = of(int64(2))
+	pod.Spec.TerminationGracePeriodSeconds = new(int64(2))
 	c := &pod.Spec.Containers[0]
 	c.Command = []string{program}
 	c.Args = append([]string{"--conductor", m.conductor, "--certificate", certificate, "--token-file", token}, more...)
@@ -85,34 +94,34 @@ func agentToken(index string) string { return "agent-" + index }
 // nodeToken is the key of the token in the Secret of a node agent.
 const nodeToken = "token"
 
-// agentSecret has what the agents dial the conductor with.
-func (m *Maker) agentSecret(agents int, d Dialled) *corev1.Secret {
-	s := m.secretOf(m.agentsName(), kube.PartAgent, d)
+// AgentSecret has what the agents dial the conductor with.
+func (m *Maker) AgentSecret(agents int, c Credentials) *corev1.Secret {
+	s := m.secretOf(m.AgentsName(), kube.PartAgent, c)
 	for i := range agents {
-		s.Data[agentToken(strconv.Itoa(i))] = []byte(d.AgentToken(i))
+		s.Data[agentToken(strconv.Itoa(i))] = []byte(c.AgentToken(i))
 	}
 	return s
 }
 
-// nodeSecret has what the agent of a node dials the conductor with.
-func (m *Maker) nodeSecret(node string, d Dialled) *corev1.Secret {
-	s := m.secretOf(m.nodeAgentName(node), kube.PartNode, d)
-	s.Data[nodeToken] = []byte(d.NodeToken(node))
+// NodeSecret has what the agent of a node dials the conductor with.
+func (m *Maker) NodeSecret(node string, c Credentials) *corev1.Secret {
+	s := m.secretOf(m.NodeAgentName(node), kube.PartNode, c)
+	s.Data[nodeToken] = []byte(c.NodeToken(node))
 	return s
 }
 
-func (m *Maker) secretOf(name, part string, d Dialled) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: m.Meta(name, part, nil), Type: corev1.SecretTypeOpaque, Immutable: of(true),
-		Data: map[string][]byte{corev1.TLSCertKey: d.Certificate()}}
+func (m *Maker) secretOf(name, part string, c Credentials) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: m.Meta(name, part, nil), Type: corev1.SecretTypeOpaque, Immutable: new(true),
+		Data: map[string][]byte{corev1.TLSCertKey: c.Certificate()}}
 }
 
-// Resources of a node agent's pod, which needs 3% of a CPU, 0.1% for each container
+// NodeResources are those of a node agent's pod, which needs 3% of a CPU, 0.1% for each container
 // that it watches, and a few MB (docs/performance.md).
-var nodeResources = experiment.Resources{CPUMillis: 100, MemoryBytes: 64 << 20}
+var NodeResources = experiment.Resources{CPUMillis: 100, MemoryBytes: 64 << 20}
 
-// nodeAgentName is the name of the DaemonSet and of the Secret of a node's agent. A
+// NodeAgentName is the name of the DaemonSet and of the Secret of a node's agent. A
 // node's own name may be too long for them.
-func (m *Maker) nodeAgentName(node string) string { return objectName(m.run, "node", nodeHash(node)) }
+func (m *Maker) NodeAgentName(node string) string { return Name(m.run, "node", nodeHash(node)) }
 
 func nodeHash(node string) string {
 	sum := fnv.New32a()
@@ -120,14 +129,14 @@ func nodeHash(node string) string {
 	return fmt.Sprintf("%08x", sum.Sum32())
 }
 
-// daemon is the DaemonSet of the node agent of one node, which has a token of its own.
+// NodeDaemon is the DaemonSet of the node agent of one node, which has a token of its own.
 // As a DaemonSet its pod returns after an eviction, and tolerates what a node's own
 // programs tolerate.
-func (m *Maker) daemon(node string) *appsv1.DaemonSet {
-	resources := nodeResources
+func (m *Maker) NodeDaemon(node string) *appsv1.DaemonSet {
+	resources := NodeResources
 	resources.NodeSelector = m.settings.NodeSelector
-	name := m.nodeAgentName(node)
-	pod := m.dialling(m.Own(kube.PartNode, nodeContainer, resources), name, nodeToken,
+	name := m.NodeAgentName(node)
+	pod := m.dialling(m.Own(kube.PartNode, NodeContainer, resources), name, nodeToken,
 		"/millicore-nodeagent", "--name", "$(NODE_NAME)", "--cgroup", groupsFolder)
 	pod.Labels[kube.LabelNode] = nodeHash(node)
 	pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
@@ -137,7 +146,7 @@ func (m *Maker) daemon(node string) *appsv1.DaemonSet {
 	c.Env = []corev1.EnvVar{{Name: "NODE_NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}}
 	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "cgroup", MountPath: groupsFolder, ReadOnly: true})
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "cgroup", VolumeSource: corev1.VolumeSource{
-		HostPath: &corev1.HostPathVolumeSource{Path: "/sys/fs/cgroup", Type: of(corev1.HostPathDirectory)}}})
+		HostPath: &corev1.HostPathVolumeSource{Path: "/sys/fs/cgroup", Type: new(corev1.HostPathDirectory)}}})
 	selector := map[string]string{kube.LabelRun: m.run, kube.LabelPart: kube.PartNode, kube.LabelNode: nodeHash(node)}
 	return &appsv1.DaemonSet{
 		ObjectMeta: m.Meta(name, kube.PartNode, nil),

@@ -1,4 +1,4 @@
-package pods
+package kubelet
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
-	"github.com/millicore/millicore/internal/kubernetes/pods/cadvisor"
+	"github.com/millicore/millicore/internal/kubernetes/kubelet/cadvisor"
 )
 
 // metrics is what a kubelet answers.
@@ -28,7 +28,7 @@ var metrics string
 
 // kubeletOf serves as a kubelet; known says whether the cluster's authority signed
 // its certificate, and anyone whether that may be somebody else.
-func kubeletOf(t *testing.T, known, anyone bool, answer http.HandlerFunc) (of *kubelets, n *kubelet, notes func() []string) {
+func kubeletOf(t *testing.T, known, anyone bool, answer http.HandlerFunc) (of *Reader, n *node, notes func() []string) {
 	t.Helper()
 	h := httptest.NewUnstartedServer(answer)
 	h.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that are refused
@@ -44,13 +44,13 @@ func kubeletOf(t *testing.T, known, anyone bool, answer http.HandlerFunc) (of *k
 	}
 	var mu sync.Mutex
 	var all []string
-	of = newKubelets(t.Context(), c, anyone, func(line string) {
+	of = New(t.Context(), c, anyone, func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, line)
 	})
-	t.Cleanup(of.close)
-	return of, &kubelet{of: of, node: "n1", address: h.Listener.Addr().String()}, func() []string {
+	t.Cleanup(of.Close)
+	return of, &node{of: of, node: "n1", address: h.Listener.Addr().String()}, func() []string {
 		mu.Lock()
 		defer mu.Unlock()
 		return append([]string(nil), all...)

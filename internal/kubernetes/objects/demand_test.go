@@ -1,4 +1,4 @@
-package pods
+package objects
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ kubernetes: {requests: {cpu: 100m}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewMaker(Options{Run: "r", Image: own, Settings: e.Kubernetes}), e
+	return New(Options{Run: "r", Image: own, Settings: e.Kubernetes}), e
 }
 
 // What is asked for beforehand is what there will be: how many of each, and whose
@@ -65,7 +65,7 @@ func TestDemandIsWhatIsMade(t *testing.T) {
 	m, e := demanded(t)
 	u := goUnit()
 	u.Trial, u.Limits = 0, e.Cells[0].Limits // the trial is in a label
-	made, _, err := m.deployment(u, kube.PartService)
+	made, _, err := m.Deployment(u, kube.PartService)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,10 +75,10 @@ func TestDemandIsWhatIsMade(t *testing.T) {
 	if d := cmp.Diff(made.Spec.Template, cell[1].Template); d != "" {
 		t.Errorf("the service: %s", d)
 	}
-	if d := cmp.Diff(m.job(9).Spec.Template, cell[0].Template); d != "" {
+	if d := cmp.Diff(m.AgentJob(9).Spec.Template, cell[0].Template); d != "" {
 		t.Errorf("the agents: %s", d)
 	}
-	if d := cmp.Diff(m.daemon("node").Spec.Template, m.NodeAgent().Template); d != "" {
+	if d := cmp.Diff(m.NodeDaemon("node").Spec.Template, m.NodeAgent().Template); d != "" {
 		t.Errorf("the node agents: %s", d)
 	}
 }

@@ -1,4 +1,9 @@
-package pods
+// Package logbudget bounds the logs of a run's services, which share the conductor's disk
+// with the record. They have a budget together, so that services which write a line for
+// each request cannot fill the disk and cost the record. Each log may use an equal share of
+// it: its begin, and its last lines, which say why a container died. What is between is
+// read, counted and left out.
+package logbudget
 
 import (
 	"fmt"
@@ -9,22 +14,18 @@ import (
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
-// The logs of a run's services share the conductor's disk with the record. They have a
-// budget together, so that services which write a line for each request cannot fill the
-// disk and cost the record. Each log may use an equal share of it: its begin, and its
-// last lines, which say why a container died. What is between is read, counted and left
-// out.
-
 const (
-	logsTotal = 256 << 20 // of all logs of a run, in bytes
-	mostLog   = 8 << 20   // of one replica in one trial
-	mostEnd   = 64 << 10  // of its last lines; they are kept in memory
+	// Total is how many bytes the logs of a run may have together.
+	Total   = 256 << 20
+	mostLog = 8 << 20  // of one replica in one trial
+	mostEnd = 64 << 10 // of its last lines; they are kept in memory
 )
 
-// logBudget is what the logs of a run may use. Several goroutines may use it
+// Budget is what the logs of a run may use. Several goroutines may use it
 // concurrently.
-type logBudget struct {
+type Budget struct {
 	mu      sync.Mutex
+	total   int64
 	left    int64
 	share   int64 // of one log
 	dropped dropped
@@ -43,14 +44,15 @@ func (d dropped) String() string {
 	return fmt.Sprintf("%s, %.1f MiB,", display.Counted(d.lines, "line"), float64(d.bytes)/(1<<20))
 }
 
-func newLogBudget() *logBudget { return &logBudget{left: logsTotal, share: mostLog} }
+// New returns a budget of so many bytes.
+func New(total int64) *Budget { return &Budget{total: total, left: total, share: min(mostLog, total)} }
 
-// plan divides the budget among the logs of an experiment. A third of its trials may be
+// Plan divides the budget among the logs of an experiment. A third of its trials may be
 // repeated.
-func (b *logBudget) plan(e *experiment.Experiment) {
+func (b *Budget) Plan(e *experiment.Experiment) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.share = min(mostLog, logsTotal/max(1, logsOf(e)*4/3))
+	b.share = min(mostLog, b.total/max(1, logsOf(e)*4/3))
 }
 
 // logsOf is the number of logs of a plan: one for each replica in each trial.
@@ -71,30 +73,30 @@ func logsOf(e *experiment.Experiment) int64 {
 	return logs
 }
 
-// open returns a log with its share of the budget.
-func (b *logBudget) open(log *supervise.Log) *boundedLog {
+// Open returns a log with its share of the budget.
+func (b *Budget) Open(log *supervise.Log) *Log {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	may := min(b.share, b.left)
 	b.left -= may
-	l := &boundedLog{budget: b, log: log, may: may}
+	l := &Log{budget: b, log: log, may: may}
 	l.atEnd = min(mostEnd, may/4)
 	return l
 }
 
-// total describes what was left out of all logs; "" if that is nothing.
-func (b *logBudget) total() string {
+// Total describes what was left out of all logs; "" if that is nothing.
+func (b *Budget) Total() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.logs == 0 {
 		return ""
 	}
-	return fmt.Sprintf("logs of services: %s left out of %d of them; together they may have %d MiB, and each states where something is missing", b.dropped, b.logs, logsTotal>>20)
+	return fmt.Sprintf("logs of services: %s left out of %d of them; together they may have %d MiB, and each states where something is missing", b.dropped, b.logs, b.total>>20)
 }
 
-// boundedLog is the log of a replica in a trial. Only one goroutine at a time may use it.
-type boundedLog struct {
-	budget *logBudget
+// Log is the log of a replica in a trial. Only one goroutine at a time may use it.
+type Log struct {
+	budget *Budget
 	log    *supervise.Log
 	may    int64 // bytes that it may still use
 	atEnd  int64 // of them for its last lines
@@ -105,8 +107,8 @@ type boundedLog struct {
 	all     dropped
 }
 
-// line takes a line. It ignores errors: a full disk is no reason to stop a trial.
-func (l *boundedLog) line(text string) {
+// Line takes a line. It ignores errors: a full disk is no reason to stop a trial.
+func (l *Log) Line(text string) {
 	size := int64(len(text)) + 1
 	if len(l.last) == 0 && l.between.lines == 0 && size <= l.may-l.atEnd {
 		l.may -= size
@@ -122,8 +124,8 @@ func (l *boundedLog) line(text string) {
 	}
 }
 
-// flush writes the last lines, when a container has ended or the log does.
-func (l *boundedLog) flush() {
+// Flush writes the last lines, when a container has ended or the log does.
+func (l *Log) Flush() {
 	if l.between.lines > 0 {
 		l.log.Note("%s left out here: this log has more than its share of the logs of the run", l.between)
 	}
@@ -135,9 +137,9 @@ func (l *boundedLog) flush() {
 	l.last, l.held, l.between = nil, 0, dropped{}
 }
 
-// close writes what is held, and returns what is not used to the budget.
-func (l *boundedLog) close() {
-	l.flush()
+// Close writes what is held, and returns what is not used to the budget.
+func (l *Log) Close() {
+	l.Flush()
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
 	l.budget.left += l.may

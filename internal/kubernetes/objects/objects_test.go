@@ -1,7 +1,8 @@
-package pods
+package objects
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,13 @@ func checkObject(t *testing.T, name string, object any) {
 	golden.Check(t, name+".json", string(got)+"\n")
 }
 
+// known are the credentials of a conductor.
+type known struct{}
+
+func (known) Certificate() []byte          { return []byte("CERT") }
+func (known) AgentToken(index int) string  { return fmt.Sprintf("token of agent %d", index) }
+func (known) NodeToken(name string) string { return "token of node " + name }
+
 const own = "millicore/millicore:1"
 
 func testMaker(change func(*experiment.Kubernetes)) *Maker {
@@ -34,7 +42,7 @@ func testMaker(change func(*experiment.Kubernetes)) *Maker {
 		settings: experiment.Kubernetes{
 			Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"note": "b"}, NodeSelector: map[string]string{"disk": "ssd"},
 			Tolerations: []experiment.Toleration{{Key: "only", Operator: "Equal", Value: "load", Effect: "NoSchedule"}}, PullSecrets: []string{"registry"},
-			Requests: experiment.Requests{CPUMillis: of(int64(250))}, Security: experiment.SecurityRestricted,
+			Requests: experiment.Requests{CPUMillis: new(int64(250))}, Security: experiment.SecurityRestricted,
 			Agents: experiment.Resources{CPUMillis: 250, MemoryBytes: 256 << 20, NodeSelector: map[string]string{"pool": "load"}},
 		}}
 	if change != nil {
@@ -53,18 +61,18 @@ func goUnit() *platform.UnitSpec {
 func TestObjects(t *testing.T) {
 	m := testMaker(nil)
 	u := goUnit()
-	deployment, _, err := m.deployment(u, kube.PartService)
+	deployment, _, err := m.Deployment(u, kube.PartService)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkObject(t, "deployment", deployment)
-	checkObject(t, "service", m.service(u, kube.PartService))
+	checkObject(t, "service", m.Service(u, kube.PartService))
 	u.Autoscale = &experiment.Autoscale{Min: 2, Max: 6, CPUPercent: 60}
-	checkObject(t, "autoscaler", m.autoscaler(u, kube.PartService))
-	checkObject(t, "agents", m.job(20))
-	checkObject(t, "nodes", m.daemon("worker-1.example.com"))
-	checkObject(t, "agents-secret", m.agentSecret(2, &dialler{}))
-	checkObject(t, "nodes-secret", m.nodeSecret("worker-1.example.com", &dialler{}))
+	checkObject(t, "autoscaler", m.Autoscaler(u, kube.PartService))
+	checkObject(t, "agents", m.AgentJob(20))
+	checkObject(t, "nodes", m.NodeDaemon("worker-1.example.com"))
+	checkObject(t, "agents-secret", m.AgentSecret(2, known{}))
+	checkObject(t, "nodes-secret", m.NodeSecret("worker-1.example.com", known{}))
 }
 
 // The security of pods follows from whose image it is.
@@ -74,14 +82,14 @@ func TestSecurity(t *testing.T) {
 		user               *int64 // nil: the image's own
 		restricted, sealed bool   // sealed: its files are read-only
 	}{
-		{"Millicore's own", own, experiment.SecurityRestricted, of(int64(anyUser)), true, true},
-		{"Millicore's own where root may be", own, experiment.SecurityBaseline, of(int64(anyUser)), true, true},
-		{"a sample service", "millicore-node", experiment.SecurityRestricted, of(int64(anyUser)), true, false},
-		{"a sample service where root may be", "millicore-node", experiment.SecurityBaseline, of(int64(anyUser)), true, false},
+		{"Millicore's own", own, experiment.SecurityRestricted, new(int64(anyUser)), true, true},
+		{"Millicore's own where root may be", own, experiment.SecurityBaseline, new(int64(anyUser)), true, true},
+		{"a sample service", "millicore-node", experiment.SecurityRestricted, new(int64(anyUser)), true, false},
+		{"a sample service where root may be", "millicore-node", experiment.SecurityBaseline, new(int64(anyUser)), true, false},
 		{"somebody's", "shop:1", experiment.SecurityRestricted, nil, true, false},
 		{"somebody's where root may be", "shop:1", experiment.SecurityBaseline, nil, false, false},
-		{"PostgreSQL", experiment.DatabaseImage(experiment.Postgres), experiment.SecurityRestricted, of(int64(70)), true, false},
-		{"MongoDB", experiment.DatabaseImage(experiment.MongoDB), experiment.SecurityRestricted, of(int64(999)), true, false},
+		{"PostgreSQL", experiment.DatabaseImage(experiment.Postgres), experiment.SecurityRestricted, new(int64(70)), true, false},
+		{"MongoDB", experiment.DatabaseImage(experiment.MongoDB), experiment.SecurityRestricted, new(int64(999)), true, false},
 		{"MongoDB where root may be", experiment.DatabaseImage(experiment.MongoDB), experiment.SecurityBaseline, nil, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,14 +127,14 @@ func TestResources(t *testing.T) {
 	}{
 		{"none", experiment.Limits{}, experiment.Requests{}, kube.PartService, "- - - -"},
 		{"as much as the limits", experiment.Limits{CPUMillis: 500, Memory: 64 << 20}, experiment.Requests{}, kube.PartService, "500m 64Mi 500m 64Mi"},
-		{"less", experiment.Limits{CPUMillis: 500, Memory: 64 << 20}, experiment.Requests{CPUMillis: of(int64(100)), MemoryBytes: of(int64(32 << 20))}, kube.PartService, "500m 64Mi 100m 32Mi"},
-		{"no more than the limits", experiment.Limits{CPUMillis: 500}, experiment.Requests{CPUMillis: of(int64(1000))}, kube.PartService, "500m - 500m -"},
-		{"without a limit", experiment.Limits{}, experiment.Requests{CPUMillis: of(int64(1000))}, kube.PartService, "- - 1 -"},
-		{"nothing", experiment.Limits{CPUMillis: 2000}, experiment.Requests{CPUMillis: of(int64(0))}, kube.PartService, "2 - 0 -"},
-		{"of services alone", experiment.Limits{CPUMillis: 500}, experiment.Requests{CPUMillis: of(int64(100))}, kube.PartDependency, "500m - 500m -"},
+		{"less", experiment.Limits{CPUMillis: 500, Memory: 64 << 20}, experiment.Requests{CPUMillis: new(int64(100)), MemoryBytes: new(int64(32 << 20))}, kube.PartService, "500m 64Mi 100m 32Mi"},
+		{"no more than the limits", experiment.Limits{CPUMillis: 500}, experiment.Requests{CPUMillis: new(int64(1000))}, kube.PartService, "500m - 500m -"},
+		{"without a limit", experiment.Limits{}, experiment.Requests{CPUMillis: new(int64(1000))}, kube.PartService, "- - 1 -"},
+		{"nothing", experiment.Limits{CPUMillis: 2000}, experiment.Requests{CPUMillis: new(int64(0))}, kube.PartService, "2 - 0 -"},
+		{"of services alone", experiment.Limits{CPUMillis: 500}, experiment.Requests{CPUMillis: new(int64(100))}, kube.PartDependency, "500m - 500m -"},
 	} {
 		m := testMaker(func(s *experiment.Kubernetes) { s.Requests = c.requests })
-		r := m.resources(c.limits, c.part)
+		r := m.Resources(c.limits, c.part)
 		var got []string
 		for _, list := range []corev1.ResourceList{r.Limits, r.Requests} {
 			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -155,7 +163,7 @@ func TestNames(t *testing.T) {
 		{[]string{long, "t12", strings.Repeat("b", 63)}, long + "-t12-bbbbbbbbb-80dc8d50"},
 		{[]string{long, "t12", strings.Repeat("b", 62)}, long + "-t12-bbbbbbbbb-47d2cf12"},
 	} {
-		if got := objectName(c.words...); got != c.want || len(got) > 63 {
+		if got := Name(c.words...); got != c.want || len(got) > 63 {
 			t.Errorf("%q: %s, want %s", c.words, got, c.want)
 		}
 	}
@@ -164,7 +172,7 @@ func TestNames(t *testing.T) {
 func TestWhatIsUnsetIsNotSet(t *testing.T) {
 	u := goUnit()
 	u.Unset = []string{"GOGC", "PORT"}
-	env, err := environment(u, map[string]string{"port": "8080", "db.address": "d", "limits.cpu": "2"}, values{})
+	env, err := environment(u, map[string]string{"port": "8080", "db.address": "d", "limits.cpu": "2"}, Values{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +184,14 @@ func TestWhatIsUnsetIsNotSet(t *testing.T) {
 func TestANameThatNobodyGave(t *testing.T) {
 	u := goUnit()
 	u.Command = []string{"${nobody.address}"}
-	if _, _, err := testMaker(nil).deployment(u, kube.PartService); err == nil || !strings.Contains(err.Error(), "nobody.address") {
+	if _, _, err := testMaker(nil).Deployment(u, kube.PartService); err == nil || !strings.Contains(err.Error(), "nobody.address") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestTheImagesOfSampleServicesAreMillicores(t *testing.T) {
+	m := testMaker(func(s *experiment.Kubernetes) { s.Images = map[string]string{"bun": "r.example/bun:2"} })
+	if !m.isOwn("r.example/bun:2") || !m.isOwn("millicore-node") || m.isOwn("millicore-bun") {
+		t.Error("they are not")
 	}
 }

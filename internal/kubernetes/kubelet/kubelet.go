@@ -1,4 +1,6 @@
-package pods
+// Package kubelet reads the counters of containers from the kubelets of nodes, with the
+// kubelets' own time stamps.
+package kubelet
 
 import (
 	"context"
@@ -15,13 +17,14 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
-	"github.com/millicore/millicore/internal/kubernetes/pods/cadvisor"
+	"github.com/millicore/millicore/internal/kubernetes/kubelet/cadvisor"
+	"github.com/millicore/millicore/internal/kubernetes/objects"
 )
 
-// kubelets reads container metrics from the kubelets of nodes. It has one request
+// Reader reads container metrics from the kubelets of nodes. It has one request
 // per node at a time, regardless of the number of replicas there, and none while a
 // node has no replica.
-type kubelets struct {
+type Reader struct {
 	api    *kube.Client
 	anyone bool // accept any server at a node's address as its kubelet
 	warn   func(string)
@@ -30,18 +33,18 @@ type kubelets struct {
 	strict, lax *http.Client
 
 	mu    sync.Mutex
-	nodes map[string]*kubelet // by address
+	nodes map[string]*node // by address
 }
 
-// kubelet is the kubelet of one node.
-type kubelet struct {
-	of      *kubelets
+// node is the kubelet of one node.
+type node struct {
+	of      *Reader
 	address string // host:port
 	node    string // its name, for people
 	lax     bool   // its certificate cannot be verified, which is allowed; only its goroutine uses this and failing
 	failing bool   // it did not answer the last time
 
-	// Guarded by the mutex of kubelets.
+	// Guarded by the mutex of the Reader.
 	takers map[string]func(cadvisor.Sample, error) // by pod
 	stop   context.CancelFunc
 }
@@ -58,7 +61,9 @@ const (
 	mostMetrics = 256 << 20
 )
 
-func newKubelets(ctx context.Context, api *kube.Client, anyone bool, warn func(string)) *kubelets {
+// New returns a Reader. It sends a token to servers whose certificates cannot be verified
+// if anyone is true, and reports that to warn. ctx ends its requests.
+func New(ctx context.Context, api *kube.Client, anyone bool, warn func(string)) *Reader {
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool() // the image has none
@@ -73,54 +78,54 @@ func newKubelets(ctx context.Context, api *kube.Client, anyone bool, warn func(s
 				TLSClientConfig: c, DisableCompression: true, // it would cost the node more than it saves
 				MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: askWithin, Proxy: nil}}
 	}
-	return &kubelets{api: api, anyone: anyone, warn: warn, ctx: ctx, nodes: map[string]*kubelet{},
+	return &Reader{api: api, anyone: anyone, warn: warn, ctx: ctx, nodes: map[string]*node{},
 		strict: client(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}),
 		lax:    client(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})}
 }
 
-// close closes what is still connected.
-func (k *kubelets) close() {
-	k.strict.CloseIdleConnections()
-	k.lax.CloseIdleConnections()
+// Close closes what is still connected.
+func (r *Reader) Close() {
+	r.strict.CloseIdleConnections()
+	r.lax.CloseIdleConnections()
 }
 
-// watch calls take with each new sample of a pod's container, or with the error,
+// Watch calls take with each new sample of a pod's container, or with the error,
 // until stop is called.
-func (k *kubelets) watch(pod, node, host string, take func(cadvisor.Sample, error)) (stop func()) {
-	address := net.JoinHostPort(host, strconv.Itoa(k.port(node)))
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	n := k.nodes[address]
+func (r *Reader) Watch(pod, name, host string, take func(cadvisor.Sample, error)) (stop func()) {
+	address := net.JoinHostPort(host, strconv.Itoa(r.port(name)))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := r.nodes[address]
 	if n == nil {
-		ctx, cancel := context.WithCancel(k.ctx)
-		n = &kubelet{of: k, address: address, node: node, takers: map[string]func(cadvisor.Sample, error){}, stop: cancel}
-		k.nodes[address] = n
+		ctx, cancel := context.WithCancel(r.ctx)
+		n = &node{of: r, address: address, node: name, takers: map[string]func(cadvisor.Sample, error){}, stop: cancel}
+		r.nodes[address] = n
 		go n.run(ctx)
 	}
 	n.takers[pod] = take
 	return func() {
-		k.mu.Lock()
-		defer k.mu.Unlock()
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		delete(n.takers, pod)
-		if len(n.takers) == 0 && k.nodes[address] == n {
-			delete(k.nodes, address)
+		if len(n.takers) == 0 && r.nodes[address] == n {
+			delete(r.nodes, address)
 			n.stop()
 		}
 	}
 }
 
 // port is the port of a node's kubelet, or the default if the node may not be read.
-func (k *kubelets) port(node string) int {
-	ctx, cancel := context.WithTimeout(k.ctx, askWithin)
+func (r *Reader) port(node string) int {
+	ctx, cancel := context.WithTimeout(r.ctx, askWithin)
 	defer cancel()
-	if n, err := kube.Nodes.Get(ctx, k.api, node); err == nil && n.Status.DaemonEndpoints.KubeletEndpoint.Port != 0 {
+	if n, err := kube.Nodes.Get(ctx, r.api, node); err == nil && n.Status.DaemonEndpoints.KubeletEndpoint.Port != 0 {
 		return int(n.Status.DaemonEndpoints.KubeletEndpoint.Port)
 	}
 	return kubeletPort
 }
 
 // run sends one request after another until ctx ends.
-func (n *kubelet) run(ctx context.Context) {
+func (n *node) run(ctx context.Context) {
 	var rhythm rhythm
 	for {
 		began := time.Now()
@@ -143,7 +148,7 @@ func (n *kubelet) run(ctx context.Context) {
 }
 
 // give passes each sample to its taker, and an error to all takers.
-func (n *kubelet) give(samples []cadvisor.Sample, err error) {
+func (n *node) give(samples []cadvisor.Sample, err error) {
 	n.of.mu.Lock()
 	takers := make(map[string]func(cadvisor.Sample, error), len(n.takers))
 	for pod, take := range n.takers {
@@ -169,7 +174,7 @@ func (n *kubelet) give(samples []cadvisor.Sample, err error) {
 }
 
 // samples sends one request.
-func (n *kubelet) samples(ctx context.Context) ([]cadvisor.Sample, error) {
+func (n *node) samples(ctx context.Context) ([]cadvisor.Sample, error) {
 	n.of.mu.Lock()
 	wanted := make(map[string]bool, len(n.takers))
 	for pod := range n.takers {
@@ -181,7 +186,7 @@ func (n *kubelet) samples(ctx context.Context) ([]cadvisor.Sample, error) {
 		return nil, err
 	}
 	defer body.Close()
-	samples, err := cadvisor.Read(body, n.of.api.Namespace, unitContainer, func(pod string) bool { return wanted[pod] })
+	samples, err := cadvisor.Read(body, n.of.api.Namespace, objects.UnitContainer, func(pod string) bool { return wanted[pod] })
 	if err != nil {
 		return nil, fmt.Errorf("read the metrics of the kubelet of node %s: %w", n.node, err)
 	}
@@ -202,7 +207,7 @@ func (l limited) Close() error {
 
 // ask requests the kubelet's container metrics. The error names what is missing,
 // and what to do.
-func (n *kubelet) ask(ctx context.Context) (io.ReadCloser, error) {
+func (n *node) ask(ctx context.Context) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	answer, err := n.get(ctx)
 	if err != nil {
@@ -212,7 +217,7 @@ func (n *kubelet) ask(ctx context.Context) (io.ReadCloser, error) {
 	return limited{io.LimitReader(answer.Body, mostMetrics), answer.Body, cancel}, nil
 }
 
-func (n *kubelet) get(ctx context.Context) (*http.Response, error) {
+func (n *node) get(ctx context.Context) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+n.address+metricsPath, nil)
 	if err != nil {
 		return nil, err
@@ -254,15 +259,15 @@ func (n *kubelet) get(ctx context.Context) (*http.Response, error) {
 }
 
 // noRight is the error for a missing permission.
-func (k *kubelets) noRight(token string) error {
+func (r *Reader) noRight(token string) error {
 	if token == "" {
 		return errors.New("kubelets need a token, and this kubeconfig has none; a conductor in the cluster has that of its service account")
 	}
-	return errNoMetrics(k.api.Namespace)
+	return ErrNoRight(r.api.Namespace)
 }
 
-// errNoMetrics names the permission that an administrator grants once.
-func errNoMetrics(namespace string) error {
+// ErrNoRight names the permission that an administrator grants once.
+func ErrNoRight(namespace string) error {
 	return fmt.Errorf("the conductor has no permission to read container metrics from kubelets (get nodes/metrics; get, list nodes); an administrator grants it once with the ClusterRole millicore-metrics of docs/kubernetes.yaml, bound to the account %s of namespace %s (docs/kubernetes.md)", kube.ConductorAccount, namespace)
 }
 
