@@ -67,10 +67,9 @@ func TestALostAgentIsReportedAndMakesRatesLowerBounds(t *testing.T) {
 func TestAgentsThatAreLostMakeARampABound(t *testing.T) {
 	e := rampTo(100, 200, 300)
 	e.Cells[0].Load.Agents = 20
-	c := New(e, []Attempt{{Trial: 1, Repeat: 1}, {Trial: 2, Repeat: 2, Lost: []int{7}}}).cells[0]
-	fill(c, 0, []shown{fine, fine, slow})
-	fill(c, 1, []shown{fine, fine, slow})
-	b := c.breaking(c.steps())
+	r := rampsOf(e, []shown{fine, fine, slow}, []shown{fine, fine, slow})
+	r.trials[1].lost = 1
+	b := r.breakingPoint(r.steps())
 	if *b.RateRPS != 190 || *b.Low != 190 || b.High != nil || !b.AtLeast || b.LimitedBy != summary.ByGenerator {
 		t.Errorf("%+v", b)
 	}

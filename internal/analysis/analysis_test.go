@@ -76,13 +76,13 @@ func client(seq int, phase signals.Phase, good int64, latency time.Duration) *si
 		s.Record(latency)
 		lag.Record(20 * time.Microsecond)
 	}
-	return &signals.Frame{Trial: 1, Seq: seq, Phase: phase, Agent: ptr(0), Start: int64(seq) * 1e9, End: int64(seq+1) * 1e9,
+	return &signals.Frame{Trial: 1, Seq: seq, Phase: phase, Agent: new(0), Start: int64(seq) * 1e9, End: int64(seq+1) * 1e9,
 		Client: &signals.Client{Intended: good, Sent: good, Good: good, Status: map[string]int64{"200": good}, Latency: h, Service: s, SendLag: lag, CPU: 0.1}}
 }
 
 func server(seq int, phase signals.Phase, cpu float64, periods, throttled int64) *signals.Frame {
 	return &signals.Frame{Trial: 1, Seq: seq, Phase: phase, Of: "go", Start: int64(seq)*1e9 + 2e6, End: int64(seq+1)*1e9 + 2e6,
-		Server: &signals.Server{CPU: &cpu, CPULimit: ptr(1.0), Periods: &periods, ThrottledPeriods: &throttled, Throttled: ptr(0.05), Up: true}}
+		Server: &signals.Server{CPU: &cpu, CPULimit: new(1.0), Periods: &periods, ThrottledPeriods: &throttled, Throttled: new(0.05), Up: true}}
 }
 
 func build(e *experiment.Experiment, frames ...*signals.Frame) (summary.Cell, []summary.Series) {
@@ -167,7 +167,7 @@ func TestConnectionsOpenAtOnce(t *testing.T) {
 	for seq, open := range [][2]int64{{9, 9}, {2, 3}, {4, 2}, {1, 1}} {
 		for agent, n := range open {
 			f := client(seq, signals.Measure, 10, time.Millisecond)
-			if f.Agent, f.Client.OpenConnections = ptr(agent), n; seq == 0 {
+			if f.Agent, f.Client.OpenConnections = new(agent), n; seq == 0 {
 				f.Phase = signals.Warmup
 			}
 			frames = append(frames, f)
@@ -188,7 +188,7 @@ func TestTwoReplicasAddUpAndTwoAgentsToo(t *testing.T) {
 	for i := range 2 {
 		for seq := 1; seq <= 2; seq++ {
 			c, s := client(seq, signals.Measure, 50, time.Millisecond), server(seq, signals.Measure, 0.5, 10, 1)
-			c.Agent, s.Index = ptr(i), i
+			c.Agent, s.Index = new(i), i
 			frames = append(frames, c, s)
 		}
 	}
@@ -247,10 +247,10 @@ func TestObjective(t *testing.T) {
 		held    bool
 		want    *bool
 	}{
-		{"met", 1000, 250 * time.Millisecond, 0, true, ptr(true)},
-		{"latency missed", 1000, 251 * time.Millisecond, 0, true, ptr(false)},
-		{"availability missed", 998, time.Millisecond, 2, true, ptr(false)},
-		{"no one load, availability missed: that is enough to know", 998, time.Millisecond, 2, false, ptr(false)},
+		{"met", 1000, 250 * time.Millisecond, 0, true, new(true)},
+		{"latency missed", 1000, 251 * time.Millisecond, 0, true, new(false)},
+		{"availability missed", 998, time.Millisecond, 2, true, new(false)},
+		{"no one load, availability missed: that is enough to know", 998, time.Millisecond, 2, false, new(false)},
 		{"several loads: unknown", 1000, time.Millisecond, 0, false, nil},
 		{"no request ended: unknown", 0, 0, 0, true, nil},
 	} {
@@ -288,7 +288,7 @@ func TestWhatDisturbedTrialsIsReportedOncePerCell(t *testing.T) {
 		b.Add(f)
 	}
 	s := b.Summarize(summary.Experiment{}, record.Host{})
-	if d := cmp.Diff([]summary.Finding{{Level: "warning", Cell: ptr(0), Title: "1 trial failed", Text: "trial 5: no such file"}}, s.Findings); d != "" {
+	if d := cmp.Diff([]summary.Finding{{Level: "warning", Cell: new(0), Title: "1 trial failed", Text: "trial 5: no such file"}}, s.Findings); d != "" {
 		t.Error(d)
 	}
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 0.1 })
@@ -302,7 +302,7 @@ func TestWhatDisturbedTrialsIsReportedOncePerCell(t *testing.T) {
 func TestDeathsInTheWarmUpCount(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	dies := server(0, signals.Warmup, 5, 10, 10)
-	dies.Server.Restarts, dies.Server.OOMKills = 2, ptr(int64(1))
+	dies.Server.Restarts, dies.Server.OOMKills = 2, new(int64(1))
 	got, _ := build(e, dies, client(1, signals.Measure, 10, time.Millisecond), server(1, signals.Measure, 0.5, 10, 0))
 	if *got.Restarts != 2 || *got.Memory.OOMKills != 1 {
 		t.Errorf("restarts %v, OOM kills %v; want 2 and 1", *got.Restarts, *got.Memory.OOMKills)
@@ -316,7 +316,7 @@ func TestDeathsInTheWarmUpCount(t *testing.T) {
 func TestARateIsOverTheTimeOfTheLastAgent(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}, Requests: 200})
 	fast, slow := client(0, signals.Measure, 100, time.Millisecond), client(0, signals.Measure, 100, time.Millisecond)
-	fast.End, slow.Agent = fast.Start+5e8, ptr(1)
+	fast.End, slow.Agent = fast.Start+5e8, new(1)
 	got, _ := build(e, fast, slow)
 	if *got.RateRPS != 200 {
 		t.Errorf("rate %v, want 200 requests in the second that both took", *got.RateRPS)
@@ -348,7 +348,7 @@ func TestAnObjectiveHoldsAtEveryLevel(t *testing.T) {
 			t.Errorf("%s: met is %v, want %v", name, got, c.met)
 		}
 	}
-	s := &summary.Summary{Cells: []summary.Cell{{Objective: &summary.Objective{Met: ptr(true)}}, {Objective: &summary.Objective{}}}}
+	s := &summary.Summary{Cells: []summary.Cell{{Objective: &summary.Objective{Met: new(true)}}, {Objective: &summary.Objective{}}}}
 	if !s.Missed() {
 		t.Error("a cell that could not be judged passes as good")
 	}

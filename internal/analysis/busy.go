@@ -35,7 +35,7 @@ const (
 // cores there, whatever the load. A lock, a queue or a dependency leaves the CPU use
 // anywhere. Below the overload, where queues break the objective before all is used up,
 // the share of requests that find all threads busy follows from their use: see erlangC.
-func (s stretch) busy() (by, evidence string) {
+func (s Stretch) busy() (by, evidence string) {
 	most := s.most()
 	if most == nil {
 		return "", ""
@@ -77,7 +77,7 @@ func (s stretch) busy() (by, evidence string) {
 // exponential with the rate n (1 - share) / work for those that wait at all (Kleinrock,
 // Queueing Systems I, 5.4), where work is the CPU time of a request. With idle CPUs and
 // little work per request, queues are much shorter than the objective.
-func (s stretch) queuesFor(n int, share float64, o *overload) bool {
+func (s Stretch) queuesFor(n int, share float64, o *overload) bool {
 	answers := o.sums.Client.Answers()
 	if !s.goal.hasLatency() || answers == 0 || share >= 1 {
 		return false
@@ -88,16 +88,16 @@ func (s stretch) queuesFor(n int, share float64, o *overload) bool {
 }
 
 // most returns the overload that used most CPU; nil if there is none.
-func (s stretch) most() *overload {
+func (s Stretch) most() *overload {
 	return s.top(func(o *overload) float64 { return *o.sums.Server.Cores() })
 }
 
 // highest returns the overload with the highest load; nil if there is none.
-func (s stretch) highest() *overload {
+func (s Stretch) highest() *overload {
 	return s.top(func(o *overload) float64 { return o.load })
 }
 
-func (s stretch) top(by func(*overload) float64) (top *overload) {
+func (s Stretch) top(by func(*overload) float64) (top *overload) {
 	for i := range s.over {
 		if o := &s.over[i]; o.sums.Server.Cores() != nil && (top == nil || by(o) > by(top)) {
 			top = o
@@ -110,7 +110,7 @@ func (s stretch) top(by func(*overload) float64) (top *overload) {
 // something was used up. It allows for those that are in flight within the objective's
 // latency, and for two standard deviations of a Poisson count. It is not known of users,
 // who wait for their answers.
-func (s stretch) fellBehind(o *overload) bool {
+func (s Stretch) fellBehind(o *overload) bool {
 	due, latency := o.load*o.sums.Client.Seconds(), 0.0
 	if s.goal.hasLatency() {
 		latency = s.goal.objective.Latency.Seconds()
@@ -119,7 +119,7 @@ func (s stretch) fellBehind(o *overload) bool {
 	return s.open && missing > (1-behind)*due && missing > o.load*latency+2*math.Sqrt(due)
 }
 
-func (s stretch) unit() string {
+func (s Stretch) unit() string {
 	if s.open {
 		return "requests/s"
 	}
@@ -129,7 +129,7 @@ func (s stretch) unit() string {
 // unknownText is what is known of a service that is limited by none of the causes that
 // figures show. If it falls behind and no whole number of threads is busy, it does not
 // wait for a CPU.
-func (s stretch) unknownText() string {
+func (s Stretch) unknownText() string {
 	none := "neither its CPU limit, nor memory, nor errors"
 	if s.tooManyFailed() != "" {
 		none = "neither its CPU limit nor memory"

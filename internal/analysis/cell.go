@@ -1,9 +1,9 @@
 package analysis
 
 import (
-	"maps"
 	"slices"
 
+	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
@@ -26,7 +26,7 @@ type cell struct {
 }
 
 func newCell(e *experiment.Experiment, plan *experiment.Cell) *cell {
-	return &cell{exp: e, plan: plan, goal: goalOf(e, plan), numbered: map[int]*trial{}, levels: levelsOf(e, plan), tail: slowTail{causes: newCauses(plan)}}
+	return &cell{exp: e, plan: plan, goal: goalOf(e, plan), numbered: map[int]*trial{}, levels: levelsOf(e, plan), tail: slowTail{causes: causes.New(plan.Service.Name, plan.Limits.Period)}}
 }
 
 func (c *cell) begin(a Attempt, steps []signals.SearchStep) {
@@ -66,8 +66,8 @@ func (c *cell) trial(number int) *trial {
 }
 
 // stretch returns a part of the cell's trials, to ask what limits it.
-func (c *cell) stretch(t *sums.Total) stretch {
-	return stretch{goal: c.goal, open: c.plan.Load.Users == nil, sums: t}
+func (c *cell) stretch(t *sums.Total) Stretch {
+	return Stretch{goal: c.goal, open: c.plan.Load.Users == nil, sums: t}
 }
 
 // summary returns what the trials show together; attempts are those of the record.
@@ -212,32 +212,45 @@ func (c *cell) load() summary.Load {
 // steps returns one entry per level that was held, over all trials; nil for a constant
 // load. Those of a search are ordered by load.
 func (c *cell) steps() []summary.Step {
-	var steps []summary.Step
-	add := func(target float64, t *sums.Total) {
-		if t.Client.Seconds() > 0 {
-			steps = append(steps, c.goal.step(target, t))
-		}
-	}
 	if c.plan.Load.Find {
-		byLoad := map[float64]*sums.Total{}
-		unanswered := map[float64]bool{}
-		for _, t := range c.trials {
-			t.search.windows(byLoad, unanswered)
-		}
-		for _, load := range slices.Sorted(maps.Keys(byLoad)) {
-			add(load, byLoad[load])
-			if last := len(steps) - 1; unanswered[load] && last >= 0 && steps[last].Target == load && steps[last].Met != nil && *steps[last].Met {
-				steps[last].Met = nil // the windows with answers do not decide it
-			}
-		}
+		return c.searches().steps()
 	}
-	if c.levels == nil {
-		return steps
+	return c.ramps().steps()
+}
+
+// searches are the searches of the cell's trials.
+func (c *cell) searches() *searches {
+	s := &searches{goal: c.goal, users: c.plan.Load.Users != nil, skipped: c.skipped != ""}
+	for _, t := range c.trials {
+		s.all = append(s.all, t.search)
 	}
-	for i, h := range c.levels.held {
-		add(h.target, mergedLevel(c.trials, i))
+	return s
+}
+
+// ramps are the ramps of the cell's trials.
+func (c *cell) ramps() *ramps {
+	r := &ramps{goal: c.goal, users: c.plan.Load.Users != nil, agents: c.plan.Load.Agents, levels: c.levels}
+	for _, t := range c.trials {
+		r.trials = append(r.trials, t.ramp())
 	}
-	return steps
+	return r
+}
+
+// bracket returns what is known of the breaking point of a trial that has no value of its
+// own.
+func (c *cell) bracket(t *trial) (from, to *float64) {
+	if t.search != nil {
+		return t.search.ends()
+	}
+	return c.ramps().ends(t.ramp())
+}
+
+// knee is where the latency leaves its floor; nil if it does not.
+func (c *cell) knee() *summary.Knee {
+	if c.plan.Load.Find {
+		return c.searches().knee()
+	}
+	return c.ramps().knee()
 }
 
 // step returns the figures of a load that was held.
@@ -249,13 +262,4 @@ func (g goal) step(target float64, t *sums.Total) summary.Step {
 		Seconds:   t.Client.Seconds(),
 		Met:       g.met(t, true),
 	}
-}
-
-// mergedLevel returns a level's sums over trials.
-func mergedLevel(trials []*trial, level int) *sums.Total {
-	all := sums.New()
-	for _, t := range trials {
-		all.Merge(t.levels[level])
-	}
-	return all
 }

@@ -325,7 +325,7 @@ func (f *figure) claimed() summary.ClaimedCell {
 		out.Low, out.High = known(f.low), known(f.high)
 	}
 	if f.cell != nil {
-		out.Cell = ptr(f.cell.Cell)
+		out.Cell = new(f.cell.Cell)
 	}
 	return out
 }

@@ -98,7 +98,7 @@ func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := rampTo(100, 200, 300, 400)
-			e.Claims = []experiment.Claim{{Metric: BreakingPointMetric, Of: selector(0), Above: ptr(350.0)}}
+			e.Claims = []experiment.Claim{{Metric: BreakingPointMetric, Of: selector(0), Above: new(350.0)}}
 			b := New(e, []Attempt{{Trial: 1}})
 			fill(b.cells[0], 0, c.levels)
 			s := b.Summarize(summary.Experiment{}, record.Host{})
@@ -116,7 +116,7 @@ func TestWhatHappenedIsJudgedTrialByTrial(t *testing.T) {
 	killed := func(kills ...float64) summary.Cell {
 		c := claimCell(0, "go", kills...)
 		for i := range c.PerTrial {
-			c.PerTrial[i].OOMKills, c.PerTrial[i].Restarts = ptr(kills[i]), ptr(kills[i])
+			c.PerTrial[i].OOMKills, c.PerTrial[i].Restarts = new(kills[i]), new(kills[i])
 		}
 		return c
 	}
@@ -169,7 +169,7 @@ func TestOOMKillsAreThoseOfAllReplicasOfATrial(t *testing.T) {
 			for seq, phase := range []signals.Phase{signals.Warmup, signals.Measure, signals.Drain} {
 				f := server(seq, phase, 0.1, 10, 0)
 				f.Trial, f.Index, f.Of = trial, replica, e.Cells[0].Service.Name
-				f.Server.OOMKills, f.Server.Restarts = ptr(int64(trial)), 1
+				f.Server.OOMKills, f.Server.Restarts = new(int64(trial)), 1
 				b.Add(f)
 			}
 		}
@@ -201,7 +201,7 @@ func TestAVerdictSaysWhatWasNotAsWritten(t *testing.T) {
 			"this run has no cell go; with limits as set on the command line"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.claim.Above = ptr(2.0)
+			c.claim.Above = new(2.0)
 			j := judge{exp: &experiment.Experiment{Measure: experiment.Measure{Kept: c.kept}}, cells: cells}
 			if got := j.claim(&c.claim).Reason; got != c.want {
 				t.Errorf("%q\nwant %q", got, c.want)

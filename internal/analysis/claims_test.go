@@ -18,7 +18,7 @@ import (
 func claimCell(cell int, label string, p99 ...float64) summary.Cell {
 	c := summary.Cell{Cell: cell, Label: label, Trials: len(p99)}
 	for i, v := range p99 {
-		c.PerTrial = append(c.PerTrial, summary.TrialFigures{Trial: 2*i + cell + 1, P99: ptr(v), RateRPS: ptr(v), Throttled: ptr(v / 1000), MemoryPeak: ptr(v)})
+		c.PerTrial = append(c.PerTrial, summary.TrialFigures{Trial: 2*i + cell + 1, P99: new(v), RateRPS: new(v), Throttled: new(v / 1000), MemoryPeak: new(v)})
 	}
 	return c
 }
@@ -43,7 +43,7 @@ func bySearches(c summary.Cell, n int) summary.Cell {
 		case c.Load.Stages || b.AtLeast:
 			c.PerTrial = append(c.PerTrial, summary.TrialFigures{BreakingFrom: b.Low, BreakingTo: b.High})
 		default: // evenly between the ends
-			c.PerTrial = append(c.PerTrial, summary.TrialFigures{Breaking: ptr(*b.Low + (*b.High-*b.Low)*float64(i)/float64(max(1, n-1)))})
+			c.PerTrial = append(c.PerTrial, summary.TrialFigures{Breaking: new(*b.Low + (*b.High-*b.Low)*float64(i)/float64(max(1, n-1)))})
 		}
 	}
 	return c
@@ -117,7 +117,7 @@ func TestClaimsAreJudgedByWholeIntervals(t *testing.T) {
 			"one trial of fast gives no interval; repeat it, ideally six times", -1, 100, -1},
 		{"no trial", above(1), []summary.Cell{claimCell(0, "fast")}, summary.Inconclusive, "nothing was measured for fast: node is not installed", -1, -1, -1},
 		{"not measured", of(above(1), "insert_p99"), []summary.Cell{fast}, summary.Inconclusive, "not measured for fast: p99 of waiting for the dependency", -1, -1, -1},
-		{"a cell that --set left out", experiment.Claim{Metric: "p99", Of: &experiment.Selector{Service: "bun", Cell: experiment.NoCell}, Above: ptr(1.0)},
+		{"a cell that --set left out", experiment.Claim{Metric: "p99", Of: &experiment.Selector{Service: "bun", Cell: experiment.NoCell}, Above: new(1.0)},
 			[]summary.Cell{fast}, summary.Inconclusive, "this run has no cell bun", -1, -1, -1},
 		{"a small host", on(above(97), 6), []summary.Cell{fast}, summary.Inconclusive, "it needs a host with 6 CPUs, and this one has 2", 98, 100, 102},
 		{"a host just large enough", on(above(97), 2), []summary.Cell{fast}, summary.Reproduced, "the 95% interval lies above 97 ms", 98, 100, 102},
@@ -286,7 +286,7 @@ func TestGrowthIsMeasuredFromRunToRun(t *testing.T) {
 			cell := claimCell(0, "go", c.peaks...)
 			slices.Reverse(cell.PerTrial) // the order of the trials counts, not that of the list
 			j := judge{exp: &experiment.Experiment{Measure: experiment.Measure{Kept: true}}, cells: []summary.Cell{cell}}
-			got := j.claim(&experiment.Claim{Metric: "memory_growth", Of: selector(0), Above: ptr(1.5)})
+			got := j.claim(&experiment.Claim{Metric: "memory_growth", Of: selector(0), Above: new(1.5)})
 			if got.Verdict != c.verdict || got.Reason != c.reason {
 				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Reason, c.verdict, c.reason)
 			}
@@ -328,9 +328,9 @@ func TestAFalseClaimIsSeldomCalledReproduced(t *testing.T) {
 		{"a true claim by twice, six trials", 6, true, 2, 0.75, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			claim := experiment.Claim{Metric: "p99", Of: selector(0), Above: ptr(100.0)}
+			claim := experiment.Claim{Metric: "p99", Of: selector(0), Above: new(100.0)}
 			if c.over {
-				claim.Over, claim.Above = selector(1), ptr(1.0)
+				claim.Over, claim.Above = selector(1), new(1.0)
 			}
 			reproduced := 0
 			for range runs {
@@ -361,7 +361,7 @@ func TestEveryClaimsMetricIsKnown(t *testing.T) {
 
 func TestClaimsComeWithTheSummary(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
-	e.Claims = []experiment.Claim{{Says: "it is quick", Published: "10 ms", Metric: "p99", Of: selector(0), Below: ptr(5.0), CPUs: 4}}
+	e.Claims = []experiment.Claim{{Says: "it is quick", Published: "10 ms", Metric: "p99", Of: selector(0), Below: new(5.0), CPUs: 4}}
 	b := New(e, []Attempt{{Trial: 1, State: Failed, Why: "start service \"go\": no such file"}})
 	got := b.Summarize(summary.Experiment{}, record.Host{}).Claims
 	if len(got) != 1 || got[0].Says != "it is quick" || got[0].Verdict != summary.Inconclusive || !strings.Contains(got[0].Reason, "no such file") {

@@ -7,10 +7,12 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 )
 
+// mainShare is the share of the slow tail from which a cause explains most of it.
+const mainShare = 0.5
+
 const (
-	// noShare is the share of the slow tail below which a cause explains none of it,
-	// mainShare the one from which it explains most.
-	noShare, mainShare = 0.05, 0.5
+	// noShare is the share of the slow tail below which a cause explains none of it.
+	noShare = 0.05
 	// noMore is how much more a service must hold without its CPU limit for the limit to
 	// cost it load. The starts of one program differ by 2%, one standard deviation.
 	noMore = 1.05

@@ -27,17 +27,17 @@ func TestADependencysMemoryIsThatOfAllItsProcesses(t *testing.T) {
 	}{
 		{"nothing was seen of it", nil, nil},
 		{"nothing was measured", []*signals.Frame{unknown}, nil},
-		{"one process: the kernel's peak", []*signals.Frame{db(1, 1, 0, 100, 130), db(1, 2, 0, 110, 130)}, ptr(int64(130))},
+		{"one process: the kernel's peak", []*signals.Frame{db(1, 1, 0, 100, 130), db(1, 2, 0, 110, 130)}, new(int64(130))},
 		{"two: the most at one time", []*signals.Frame{
 			db(1, 1, 0, 100, 100), db(1, 1, 1, 10, 10),
 			db(1, 2, 0, 60, 100), db(1, 2, 1, 70, 70),
 			db(1, 3, 0, 20, 100), db(1, 3, 1, 80, 80),
-		}, ptr(int64(130))},
-		{"no less than the peak of one", []*signals.Frame{db(1, 1, 0, 100, 300), db(1, 1, 1, 10, 10)}, ptr(int64(300))},
+		}, new(int64(130))},
+		{"no less than the peak of one", []*signals.Frame{db(1, 1, 0, 100, 300), db(1, 1, 1, 10, 10)}, new(int64(300))},
 		{"trials are not added up", []*signals.Frame{
 			db(1, 1, 0, 100, 100), db(1, 1, 1, 10, 10), db(2, 1, 0, 90, 90), db(2, 1, 1, 30, 30),
-		}, ptr(int64(120))},
-		{"one of them gave no reading", []*signals.Frame{db(1, 1, 0, 100, 100), db(1, 1, 1, 10, 10), unknown, db(1, 4, 1, 20, 20)}, ptr(int64(110))},
+		}, new(int64(120))},
+		{"one of them gave no reading", []*signals.Frame{db(1, 1, 0, 100, 100), db(1, 1, 1, 10, 10), unknown, db(1, 4, 1, 20, 20)}, new(int64(110))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := New(testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}}), []Attempt{{Trial: 1, Repeat: 1}, {Trial: 2, Repeat: 2}})

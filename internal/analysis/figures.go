@@ -74,7 +74,7 @@ func loadOf(c *experiment.Cell) summary.Load {
 func cpuOf(s *sums.Server) summary.CPU {
 	out := summary.CPU{Cores: s.Cores(), OfLimit: s.OfLimit(), Periods: s.Periods, ThrottledPeriods: s.ThrottledPeriods, Limit: s.LimitCores()}
 	if s.Throttled != nil {
-		out.ThrottledMS = ptr(*s.Throttled * 1000)
+		out.ThrottledMS = new(*s.Throttled * 1000)
 	}
 	return out
 }
@@ -103,9 +103,9 @@ func waitsOf(w *sums.Waits) *summary.Waits {
 
 func generatorOf(t *sums.Total) summary.Generator {
 	out := summary.Generator{SentLate: t.Client.Latency.Count() > 0 && t.Noise.SentLate(), DueRPS: t.Client.Due(), SentRPS: t.Client.Sent(), Cores: t.Client.Cores(), OpenConnections: t.Client.OpenConnections(), Resent: t.Client.Resent, Stray: t.Client.Stray, NoPorts: t.Client.NoPorts, ThrottledShare: t.Noise.ThrottledShare(),
-		RunWaitCores: sums.Over(t.Noise.RunWait(), ptr(t.Client.Seconds()))}
+		RunWaitCores: sums.Over(t.Noise.RunWait(), new(t.Client.Seconds()))}
 	if lag := t.Noise.SendLag(); lag.Count() > 0 {
-		out.SendLagP99US = ptr(summary.MS(lag.Quantile(0.99)) * 1000)
+		out.SendLagP99US = new(summary.MS(lag.Quantile(0.99)) * 1000)
 	}
 	return out
 }
@@ -130,13 +130,11 @@ func dependenciesOf(all, whole *sums.Total) []summary.Dependency {
 	return list
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func float(v *int64) *float64 {
 	if v == nil {
 		return nil
 	}
-	return ptr(float64(*v))
+	return new(float64(*v))
 }
 
 // deref returns 0 for a figure that was not measured.

@@ -29,10 +29,10 @@ func TestMemoryThatGrowsFromRunToRunIsFound(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cell := summary.Cell{}
 			if c.limit > 0 {
-				cell.Limits.MemoryBytes = ptr(c.limit * mib)
+				cell.Limits.MemoryBytes = new(c.limit * mib)
 			}
 			for i, p := range c.peaks {
-				cell.PerTrial = append(cell.PerTrial, summary.TrialFigures{Trial: i + 1, MemoryPeak: ptr(p * mib)})
+				cell.PerTrial = append(cell.PerTrial, summary.TrialFigures{Trial: i + 1, MemoryPeak: new(p * mib)})
 			}
 			b := &Builder{exp: &experiment.Experiment{Measure: experiment.Measure{Kept: c.kept}}}
 			got, found := b.growth(&cell)
@@ -55,7 +55,7 @@ func TestAKeptServiceHasPeaksOfItsTrials(t *testing.T) {
 			e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 			e.Measure.Kept = c.kept
 			f := server(1, signals.Measure, 0.5, 10, 0)
-			f.Server.Memory, f.Server.MemoryPeak = ptr(int64(40)), ptr(int64(90))
+			f.Server.Memory, f.Server.MemoryPeak = new(int64(40)), new(int64(90))
 			got, _ := build(e, client(1, signals.Measure, 10, 0), f)
 			if p := got.PerTrial[0].MemoryPeak; p == nil || *p != c.want {
 				t.Errorf("peak %v, want %v", show(p), c.want)

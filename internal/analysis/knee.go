@@ -9,39 +9,56 @@ import (
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
-// knee is where the latency leaves its floor, over all windows of a search or all
-// levels of a ramp.
-func (c *cell) knee() *summary.Knee {
-	name := c.goal.quantile()
-	share := summary.QuantileShare(name)
-	var points []knee.Point
-	add := func(load float64, t *sums.Total) {
-		p, ok := knee.PointOf(load, t.Client.Latency, share)
-		if !ok {
-			return
-		}
-		p.OfLimit = t.Server.OfLimit()
-		if search.Exceeds(float64(t.Client.Failed()), float64(t.Client.Requests()), 1-share) {
-			p.Latency = math.Inf(1)
-		}
-		points = append(points, p)
-	}
-	for _, t := range c.trials {
-		if t.search != nil { // a window in which the generator was the limit has its delay
-			for i := range t.search.steps {
-				if step := &t.search.steps[i]; step.used && !step.Cut && step.window.outside() != summary.ByGenerator {
-					add(step.Load, step.window.sums)
-				}
+// knee is where the latency leaves its floor, over all windows of the searches; nil if it
+// does not. A window in which the generator was the limit has its delay, and is left out.
+func (s *searches) knee() *summary.Knee {
+	k := floor{quantile: s.goal.quantile()}
+	for _, one := range s.all {
+		for i := range one.steps {
+			if step := &one.steps[i]; step.used && !step.Cut && step.window.outside() != summary.ByGenerator {
+				k.add(step.Load, step.window.sums)
 			}
 		}
+	}
+	return k.knee()
+}
+
+// knee is where the latency leaves its floor, over all levels of the ramps; nil if it does
+// not.
+func (r *ramps) knee() *summary.Knee {
+	k := floor{quantile: r.goal.quantile()}
+	for _, t := range r.trials {
 		for i := range t.levels {
-			add(c.levels.held[i].target, t.levels[i])
+			k.add(r.levels.held[i].target, t.levels[i])
 		}
 	}
-	k, _ := knee.Find(points, 1)
+	return k.knee()
+}
+
+// floor has the latencies of a quantile by load.
+type floor struct {
+	quantile string
+	points   []knee.Point
+}
+
+func (f *floor) add(load float64, t *sums.Total) {
+	share := summary.QuantileShare(f.quantile)
+	p, ok := knee.PointOf(load, t.Client.Latency, share)
+	if !ok {
+		return
+	}
+	p.OfLimit = t.Server.OfLimit()
+	if search.Exceeds(float64(t.Client.Failed()), float64(t.Client.Requests()), 1-share) {
+		p.Latency = math.Inf(1)
+	}
+	f.points = append(f.points, p)
+}
+
+func (f *floor) knee() *summary.Knee {
+	k, _ := knee.Find(f.points, 1)
 	if k == nil {
 		return nil
 	}
 	return &summary.Knee{Load: k.Load, Low: k.Low, High: k.High, OfLimit: k.OfLimit, OfLimitLow: k.OfLimitLow, OfLimitHigh: k.OfLimitHigh,
-		Quantile: name, FloorMS: k.FloorMS}
+		Quantile: f.quantile, FloorMS: k.FloorMS}
 }

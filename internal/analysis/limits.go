@@ -27,9 +27,9 @@ const (
 	waitShare = 0.5
 )
 
-// stretch is a part of a trial whose limit is in question: the window of a search, a
+// Stretch is a part of a trial whose limit is in question: the window of a search, a
 // level of a ramp, or all of a constant load.
-type stretch struct {
+type Stretch struct {
 	goal goal
 	open bool // an open loop
 	sums *sums.Total
@@ -40,7 +40,7 @@ type stretch struct {
 
 // limit returns what limits a stretch, the generator, the host or the service, and the
 // figures that show it.
-func (s stretch) limit(blocks []search.Block) (by, evidence string) {
+func (s Stretch) limit(blocks []search.Block) (by, evidence string) {
 	if by := s.outside(); by != "" {
 		return by, s.outsideText(by)
 	}
@@ -48,7 +48,7 @@ func (s stretch) limit(blocks []search.Block) (by, evidence string) {
 }
 
 // inside returns what limits the service, and the errors beside it.
-func (s stretch) inside(blocks []search.Block) (by, evidence string) {
+func (s Stretch) inside(blocks []search.Block) (by, evidence string) {
 	by, evidence = s.used(blocks)
 	if failed := s.tooManyFailed(); failed != "" && by != summary.ByErrors {
 		evidence = followed(evidence, "and at the lowest loads that missed the objective "+failed)
@@ -57,7 +57,7 @@ func (s stretch) inside(blocks []search.Block) (by, evidence string) {
 }
 
 // used returns what the service has used up. It checks the certain causes first.
-func (s stretch) used(blocks []search.Block) (by, evidence string) {
+func (s Stretch) used(blocks []search.Block) (by, evidence string) {
 	server := &s.sums.Server
 	if server.OOMKills != nil && *server.OOMKills > 0 {
 		return summary.ByMemory, plural(int(*server.OOMKills), "OOM kill") + " in the windows above it"
@@ -89,7 +89,7 @@ func (s stretch) used(blocks []search.Block) (by, evidence string) {
 // atLimit returns ByCPULimit if the service uses its limit and the kernel stops it.
 // Whether the kernel stops it may not be measured. Then only a use that no number of
 // busy threads explains shows the limit.
-func (s stretch) atLimit() (by, evidence string) {
+func (s Stretch) atLimit() (by, evidence string) {
 	server := &s.sums.Server
 	if !atOwnLimit(server) {
 		return "", ""
@@ -102,7 +102,7 @@ func (s stretch) atLimit() (by, evidence string) {
 
 // dependencyText states that the CPU limit of a dependency is used up or stops it, by the
 // thresholds that hold for the service itself; "" otherwise.
-func (s stretch) dependencyText() string {
+func (s Stretch) dependencyText() string {
 	for _, name := range slices.Sorted(maps.Keys(s.sums.Deps)) {
 		d := s.sums.Deps[name]
 		switch {
@@ -117,7 +117,7 @@ func (s stretch) dependencyText() string {
 
 // waitedText states that requests spend most of their time waiting for a dependency, as
 // the service reports it; "" otherwise.
-func (s stretch) waitedText() string {
+func (s Stretch) waitedText() string {
 	n := float64(s.sums.Client.Service.Count())
 	if n == 0 {
 		return ""
@@ -131,7 +131,7 @@ func (s stretch) waitedText() string {
 
 // failedText states that errors, not latency, miss the objective; "" otherwise. A
 // timeout is a slow answer, not such an error.
-func (s stretch) failedText(blocks []search.Block) string {
+func (s Stretch) failedText(blocks []search.Block) string {
 	config, k := s.goal.allowed(), &s.sums.Client
 	failed, n := k.Failed(), float64(k.Requests())
 	text := s.tooManyFailed()
@@ -150,7 +150,7 @@ func (s stretch) failedText(blocks []search.Block) string {
 
 // tooManyFailed states how many requests got no good answer, if the objective does not
 // allow that; "" otherwise.
-func (s stretch) tooManyFailed() string {
+func (s Stretch) tooManyFailed() string {
 	k := &s.sums.Client
 	failed, n := float64(k.Failed()), float64(k.Requests())
 	if !search.Exceeds(failed, n, s.goal.allowedErrors()) {

@@ -36,12 +36,12 @@ func TestAnUsedLimitLimitsOnlyIfTheKernelStops(t *testing.T) {
 		stopped bool
 		by      string
 	}{
-		{"one thread under one CPU, never throttled", serverSums(0.97, 1, n(0), ptr(0.0)), false, ""},
-		{"one thread under one CPU, a millisecond in 28% of the periods", serverSums(0.99, 1, n(28), ptr(0.028)), false, ""},
-		{"one thread under half a CPU", serverSums(0.5, 0.5, n(100), ptr(5.0)), true, summary.ByCPULimit},
-		{"two threads under 1.5 CPUs", serverSums(1.5, 1.5, n(100), ptr(5.0)), true, summary.ByCPULimit},
-		{"four threads under one CPU, with a rest", serverSums(0.91, 1, n(62), ptr(8.0)), true, summary.ByCPULimit},
-		{"less than the limit on average", serverSums(0.86, 1, n(45), ptr(7.0)), true, ""},
+		{"one thread under one CPU, never throttled", serverSums(0.97, 1, n(0), new(0.0)), false, ""},
+		{"one thread under one CPU, a millisecond in 28% of the periods", serverSums(0.99, 1, n(28), new(0.028)), false, ""},
+		{"one thread under half a CPU", serverSums(0.5, 0.5, n(100), new(5.0)), true, summary.ByCPULimit},
+		{"two threads under 1.5 CPUs", serverSums(1.5, 1.5, n(100), new(5.0)), true, summary.ByCPULimit},
+		{"four threads under one CPU, with a rest", serverSums(0.91, 1, n(62), new(8.0)), true, summary.ByCPULimit},
+		{"less than the limit on average", serverSums(0.86, 1, n(45), new(7.0)), true, ""},
 		{"only the periods are known, and few are throttled", serverSums(0.99, 1, n(28), nil), false, ""},
 		{"only the periods are known, and most are throttled", serverSums(0.99, 1, n(87), nil), true, summary.ByCPULimit},
 		{"throttling is not known, and one thread may be busy", serverSums(0.97, 1, nil, nil), false, summary.ByService},
@@ -53,7 +53,7 @@ func TestAnUsedLimitLimitsOnlyIfTheKernelStops(t *testing.T) {
 		if got := stopped(c.server); got != c.stopped {
 			t.Errorf("%s: stopped %v", c.name, got)
 		}
-		if by, evidence := (stretch{sums: all}).atLimit(); by != c.by {
+		if by, evidence := (Stretch{sums: all}).atLimit(); by != c.by {
 			t.Errorf("%s: limited by %q (%s), want %q", c.name, by, evidence, c.by)
 		}
 	}
@@ -67,7 +67,7 @@ func TestAHostWithIdleCPUIsNotTheLimit(t *testing.T) {
 		cpu := 9.0
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, Of: "go", End: 10e9, Server: &signals.Server{CPU: &cpu, Up: true}}, "go")
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, End: 10e9, Host: &signals.Host{CPUs: 2, Idle: idle, Busy: 2 - idle}}, "go")
-		s := stretch{sums: all, over: []overload{{load: 2212, sums: all}}}
+		s := Stretch{sums: all, over: []overload{{load: 2212, sums: all}}}
 		if by, evidence := s.busy(); by != want {
 			t.Errorf("%v of 2 CPUs idle: limited by %q (%s), want %q", idle, by, evidence, want)
 		}
@@ -82,7 +82,7 @@ func TestABusyThreadIsTheLimitOnlyBesideIdleCPU(t *testing.T) {
 		cpu := 9.9
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, Of: "nginx", End: 10e9, Server: &signals.Server{CPU: &cpu, Up: true}}, "nginx")
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, End: 10e9, Host: &signals.Host{CPUs: 2, Idle: idle, Busy: 2 - idle}}, "nginx")
-		s := stretch{sums: all, over: []overload{{load: 45000, sums: all}}}
+		s := Stretch{sums: all, over: []overload{{load: 45000, sums: all}}}
 		by, evidence := s.busy()
 		if by != want || strings.Contains(evidence, "may be the limit as well") != (want == summary.ByHost) {
 			t.Errorf("%v of 2 CPUs idle: limited by %q (%s), want %q", idle, by, evidence, want)
@@ -133,7 +133,7 @@ func TestFindingsThatExcludeEachOtherAreWithheld(t *testing.T) {
 	} {
 		periods := int64(100)
 		cell := summary.Cell{CPU: summary.CPU{Periods: &periods, ThrottledPeriods: &c.throttled}, Causes: &c.tail,
-			Breaking: &summary.BreakingPoint{RateRPS: ptr(100.0), LimitedBy: c.by, Evidence: "the figures"}}
+			Breaking: &summary.BreakingPoint{RateRPS: new(100.0), LimitedBy: c.by, Evidence: "the figures"}}
 		if c.waits {
 			cell.WaitsMS = &summary.Waits{}
 		}
@@ -177,9 +177,9 @@ func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 	}
 	limited, free := "1", "2"
 	cells := []summary.Cell{
-		{Service: "go", Limits: summary.Limits{CPUMillis: ptr(int64(1000)), Replicas: 1}, Vary: map[string]*string{"cpu": &limited}, Breaking: at(100, summary.ByCPULimit)},
+		{Service: "go", Limits: summary.Limits{CPUMillis: new(int64(1000)), Replicas: 1}, Vary: map[string]*string{"cpu": &limited}, Breaking: at(100, summary.ByCPULimit)},
 		{Service: "go", Limits: summary.Limits{Replicas: 1}, Vary: map[string]*string{"cpu": &free}, Breaking: at(100, summary.ByService)},
-		{Service: "other", Limits: summary.Limits{CPUMillis: ptr(int64(1000)), Replicas: 1}, Breaking: at(100, summary.ByCPULimit)},
+		{Service: "other", Limits: summary.Limits{CPUMillis: new(int64(1000)), Replicas: 1}, Breaking: at(100, summary.ByCPULimit)},
 	}
 	withholdUnlimited(cells, nil)
 	if cells[0].Breaking.Contradiction == "" || cells[2].Breaking.Contradiction != "" {
@@ -232,15 +232,15 @@ func TestADependencysLimitLimitsByTheSameThresholds(t *testing.T) {
 		by       string
 		evidence string
 	}{
-		{"one burst at 5% of its limit", serverSums(0.05, 1, n(1), ptr(0.08)), summary.ByService, ""},
-		{"four bursts at 30% of its limit", serverSums(0.3, 1, n(4), ptr(0.4)), summary.ByService, ""},
-		{"bursts in a quarter of the periods", serverSums(0.5, 1, n(25), ptr(2.0)), summary.ByDependency, "db was throttled in 25% of the periods"},
-		{"its limit is used up", serverSums(0.97, 1, n(90), ptr(6.0)), summary.ByDependency, "db used 97% of its own CPU limit, throttled in 90% of the periods"},
-		{"one thread fills its limit, and is not stopped", serverSums(0.99, 1, n(5), ptr(0.005)), summary.ByService, ""},
+		{"one burst at 5% of its limit", serverSums(0.05, 1, n(1), new(0.08)), summary.ByService, ""},
+		{"four bursts at 30% of its limit", serverSums(0.3, 1, n(4), new(0.4)), summary.ByService, ""},
+		{"bursts in a quarter of the periods", serverSums(0.5, 1, n(25), new(2.0)), summary.ByDependency, "db was throttled in 25% of the periods"},
+		{"its limit is used up", serverSums(0.97, 1, n(90), new(6.0)), summary.ByDependency, "db used 97% of its own CPU limit, throttled in 90% of the periods"},
+		{"one thread fills its limit, and is not stopped", serverSums(0.99, 1, n(5), new(0.005)), summary.ByService, ""},
 	} {
 		all := sums.New()
-		all.Server, all.Deps = *serverSums(0.5, 1, n(0), ptr(0.0)), map[string]*sums.Server{"db": c.db}
-		if by, evidence := (stretch{sums: all}).inside(nil); by != c.by || !strings.HasPrefix(evidence, c.evidence) {
+		all.Server, all.Deps = *serverSums(0.5, 1, n(0), new(0.0)), map[string]*sums.Server{"db": c.db}
+		if by, evidence := (Stretch{sums: all}).inside(nil); by != c.by || !strings.HasPrefix(evidence, c.evidence) {
 			t.Errorf("%s: limited by %q (%s), want %q (%s)", c.name, by, evidence, c.by, c.evidence)
 		}
 	}

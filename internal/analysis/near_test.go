@@ -11,8 +11,8 @@ func TestAnObjectiveWithinAnIntervalIsNotDecided(t *testing.T) {
 	judged := func(met bool, changes ...func(*summary.Cell)) *summary.Cell {
 		c := p99s("x", 60, 80, 85, 90, 95, 97)
 		c.LatencyMS = &summary.Quantiles{P99: 94}
-		c.Requests, c.Availability = 6000, ptr(100.0)
-		c.Objective = &summary.Objective{Quantile: "p99", LatencyMS: ptr(100.0), Met: &met}
+		c.Requests, c.Availability = 6000, new(100.0)
+		c.Objective = &summary.Objective{Quantile: "p99", LatencyMS: new(100.0), Met: &met}
 		for _, change := range changes {
 			change(&c)
 		}
@@ -23,7 +23,7 @@ func TestAnObjectiveWithinAnIntervalIsNotDecided(t *testing.T) {
 	}
 	available := func(failed float64, objective float64) func(*summary.Cell) {
 		return func(c *summary.Cell) {
-			c.Availability, c.Objective.Availability = ptr(100*(1-failed/float64(c.Requests))), &objective
+			c.Availability, c.Objective.Availability = new(100*(1-failed/float64(c.Requests))), &objective
 		}
 	}
 	limit := func(ms float64) func(*summary.Cell) {

@@ -94,7 +94,7 @@ func (g goal) met(t *sums.Total, held bool) *bool {
 	if g.objective == nil || b.Requests == 0 || unknown && !missed {
 		return nil
 	}
-	return ptr(!missed)
+	return new(!missed)
 }
 
 // failed reports whether failed requests, other than timeouts, miss the objective.

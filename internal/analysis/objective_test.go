@@ -32,7 +32,7 @@ func (s endings) experiment(target *experiment.Target) *experiment.Experiment {
 	}
 	load := experiment.Load{Rate: target, Agents: 1, Timeout: timeout}
 	if s.waiting {
-		load.Waiting = ptr(int64(1))
+		load.Waiting = new(int64(1))
 	}
 	e := testExperiment(load)
 	e.Objective = &experiment.Objective{Availability: s.availability}
@@ -75,14 +75,14 @@ func (s endings) verdicts(t *testing.T) map[string]bool {
 	stages := &experiment.Target{Stages: []experiment.Stage{{Target: 100}, {Duration: time.Second, Target: 100}, {Target: 200}, {Duration: time.Second, Target: 200}}}
 	b := New(s.experiment(stages), []Attempt{{Trial: 1}})
 	b.cells[0].trials[0].levels[0].Add(s.frame(1), "go")
-	ramp := b.cells[0].ramps().merged()
-	if len(ramp.levels) == 0 || ramp.levels[0].met == nil {
+	met, missed := b.cells[0].ramps().decisive()
+	if met == nil && missed == nil {
 		t.Fatal("a ramp has no verdict")
 	}
 	e := s.experiment(&experiment.Target{Value: 100})
 	window := Observe(e, &e.Cells[0], 100)
 	window.Add(s.frame(1))
-	return map[string]bool{"a constant load": *constant.Objective.Met, "a ramp": *ramp.levels[0].met,
+	return map[string]bool{"a constant load": *constant.Objective.Met, "a ramp": met != nil,
 		"a step":   *b.cells[0].steps()[0].Met,
 		"a search": !SearchConfig(e, &e.Cells[0]).Missed(window.Blocks())}
 }

@@ -49,7 +49,7 @@ func AfterSearch(e *experiment.Experiment, c *experiment.Cell) time.Duration {
 // Observed collects the frames of one step's window, as far as they have arrived. The
 // lab passes it to the search while it runs, and a report rebuilds it from the record.
 type Observed struct {
-	stretch
+	Stretch
 	service string
 	load    float64
 	bounded bool // whether the backlog is bounded: requests beyond it are dropped
@@ -61,7 +61,7 @@ type Observed struct {
 
 // Observe returns an empty window of a step.
 func Observe(e *experiment.Experiment, c *experiment.Cell, load float64) *Observed {
-	return &Observed{stretch: stretch{goal: goalOf(e, c), open: c.Load.Users == nil, sums: sums.New()},
+	return &Observed{Stretch: Stretch{goal: goalOf(e, c), open: c.Load.Users == nil, sums: sums.New()},
 		service: c.Service.Name, load: load, bounded: c.Load.Waiting != nil, at: map[int]int{}, last: -1, pending: map[int]int64{}}
 }
 

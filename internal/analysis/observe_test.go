@@ -273,7 +273,7 @@ func TestErrorsBesideOthers(t *testing.T) {
 		{"both did", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 0.5, Steal: 0.5}, disturbance.Neighbour | disturbance.Hypervisor},
 		{"nobody else did, and half of the answers are errors", 100, signals.Server{}, signals.Host{CPUs: 2, Idle: 1}, 0},
 		{"a neighbour did, and half of the answers are errors", 100, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, disturbance.Neighbour},
-		{"a neighbour did, and the service was killed", 100, signals.Server{OOMKills: ptr(int64(1))}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
+		{"a neighbour did, and the service was killed", 100, signals.Server{OOMKills: new(int64(1))}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
 		{"a neighbour did, and the service ended", 100, signals.Server{Restarts: 1}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
 		{"a neighbour did, and all answers are errors", -100, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
 	} {

@@ -26,14 +26,14 @@ func (b *Builder) order(cells []summary.Cell) (summary.Finding, bool) {
 		if cells[i].Load.Kind == "closed" {
 			unit = "users"
 		}
-		all := b.cells[i].ramps().merged()
+		met, missed := b.cells[i].ramps().decisive()
 		load := math.Inf(1)
 		switch {
-		case all.firstMissed != nil:
-			load = all.firstMissed.target
+		case missed != nil:
+			load = *missed
 			failing[load] = append(failing[load], cells[i].Label)
-		case all.lastMet != nil:
-			holding[all.lastMet.target] = append(holding[all.lastMet.target], cells[i].Label)
+		case met != nil:
+			holding[*met] = append(holding[*met], cells[i].Label)
 		default:
 			continue
 		}

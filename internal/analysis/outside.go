@@ -11,7 +11,7 @@ import (
 // others returns who else may have caused what a stretch shows. A service whose requests
 // are slower because others took its CPU may refuse some, or run into limits of its own,
 // so errors may be theirs, too. A death is not, nor that no request has a good answer.
-func (s stretch) others() disturbance.Source {
+func (s Stretch) others() disturbance.Source {
 	server := &s.sums.Server
 	if s.goal.failed(s.sums) && (s.sums.Client.Good == 0 || deref(server.OOMKills) > 0 || deref(server.Restarts) > 0) {
 		return 0
@@ -36,7 +36,7 @@ const (
 //
 // Errors and deaths are not the generator's. If others took the CPU, neither the generator
 // nor the host was too weak.
-func (s stretch) outside() string {
+func (s Stretch) outside() string {
 	server, noise := &s.sums.Server, &s.sums.Noise
 	if noise.Sources() != 0 || s.goal.failed(s.sums) || deref(server.OOMKills) > 0 || deref(server.Restarts) > 0 {
 		return ""
@@ -70,7 +70,7 @@ func (s stretch) outside() string {
 
 // outsideText describes the figures which show that the generator or the host was the
 // limit.
-func (s stretch) outsideText(by string) string {
+func (s Stretch) outsideText(by string) string {
 	if by == summary.ByHost {
 		m := s.sums.Noise.Machines().Fullest()
 		return fmt.Sprintf("%.2f of %d CPUs were idle%s", m.IdleCores(), m.CPUs, m.On())
@@ -92,7 +92,7 @@ const sentLess = 0.98
 // own delay, and nothing is a bound. In a closed loop lateness is enough, see lagged, and
 // also if a search would say so: see outside. Without answers there is no rate that could
 // be a bound.
-func (s stretch) generatorLimited() bool {
+func (s Stretch) generatorLimited() bool {
 	c := &s.sums.Client
 	if c.Latency.Count() == 0 {
 		return false
@@ -108,7 +108,7 @@ func (s stretch) generatorLimited() bool {
 // lagged reports whether the generator sent so late that its figures are not those of
 // the service. Users who are late send less, by the share of the mean lag in the mean
 // latency; a few late ones of many change nothing.
-func (s stretch) lagged() bool {
+func (s Stretch) lagged() bool {
 	noise := &s.sums.Noise
 	return noise.SentLate() &&
 		(s.open || float64(noise.SendLag().Mean()) > (1-sentLess)*float64(s.sums.Client.Latency.Mean()))
@@ -117,7 +117,7 @@ func (s stretch) lagged() bool {
 // lagMisses reports whether so many requests were sent so late that the lag takes half
 // of the objective's latency. If the answers themselves were in time, the generator
 // caused the miss, even if it was one request in a short window.
-func (s stretch) lagMisses() bool {
+func (s Stretch) lagMisses() bool {
 	if !s.goal.hasLatency() {
 		return false
 	}
@@ -126,13 +126,13 @@ func (s stretch) lagMisses() bool {
 }
 
 // generatorMisses reports whether only the generator's delay misses the objective.
-func (s stretch) generatorMisses() bool {
+func (s Stretch) generatorMisses() bool {
 	return s.inTime() && s.lagMisses() && !s.goal.failed(s.sums)
 }
 
 // inTime reports whether the service time met the objective's latency. It includes
 // neither the generator's lag nor the wait for a connection.
-func (s stretch) inTime() bool {
+func (s Stretch) inTime() bool {
 	if !s.goal.hasLatency() {
 		return false
 	}

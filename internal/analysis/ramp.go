@@ -45,7 +45,7 @@ func (r *ramps) read(of func(level int) *sums.Total) ramp {
 			continue
 		}
 		highest = h.target
-		out.levels = append(out.levels, r.level(h.target, of(i), of))
+		out.levels = append(out.levels, r.judge(h.target, of(i), of))
 	}
 	for i := range out.levels {
 		switch l := &out.levels[i]; {
@@ -68,13 +68,13 @@ func (r *ramps) read(of func(level int) *sums.Total) ramp {
 // disturbed reports whether the level missed the objective while others took CPU.
 func (r *rampLevel) disturbed() bool { return r.met == nil && r.others != "" }
 
-// level judges one level by its sums.
-func (r *ramps) level(target float64, t *sums.Total, of func(level int) *sums.Total) rampLevel {
+// judge judges one level by its sums.
+func (r *ramps) judge(target float64, t *sums.Total, of func(level int) *sums.Total) rampLevel {
 	l := rampLevel{target: target, met: r.goal.met(t, true), others: t.Noise.Others()}
 	if l.met == nil || *l.met {
 		return l
 	}
-	s := stretch{goal: r.goal, open: !r.users, sums: t, over: r.overloads(target, of)}
+	s := Stretch{goal: r.goal, open: !r.users, sums: t, over: r.overloads(target, of)}
 	if s.others() != 0 {
 		l.met = nil
 		return l
@@ -91,7 +91,7 @@ func (r *ramps) level(target float64, t *sums.Total, of func(level int) *sums.To
 func (r *ramps) overloads(from float64, of func(level int) *sums.Total) (all []overload) {
 	for i, h := range r.levels.held {
 		t := of(i)
-		if met := r.goal.met(t, true); h.target >= from && met != nil && !*met && t.Noise.Sources() == 0 && (stretch{goal: r.goal, open: !r.users, sums: t}).outside() == "" {
+		if met := r.goal.met(t, true); h.target >= from && met != nil && !*met && t.Noise.Sources() == 0 && (Stretch{goal: r.goal, open: !r.users, sums: t}).outside() == "" {
 			all = append(all, overload{h.target, t})
 		}
 	}

@@ -1,13 +1,13 @@
 package analysis
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
@@ -96,33 +96,38 @@ func (s shown) frames(seq int) []*signals.Frame {
 	return frames
 }
 
+// rampsOf are the ramps of an experiment's first cell.
+func rampsOf(e *experiment.Experiment, trials ...[]shown) *ramps {
+	c := &e.Cells[0]
+	r := &ramps{goal: goalOf(e, c), users: c.Load.Users != nil, agents: c.Load.Agents, levels: levelsOf(e, c)}
+	for i, levels := range trials {
+		t := rampTrial{number: i + 1}
+		if r.levels != nil {
+			for range r.levels.held {
+				t.levels = append(t.levels, sums.New())
+			}
+		}
+		for k, level := range levels {
+			for _, f := range level.frames(1 + k) {
+				if f.Server != nil || f.Waits != nil {
+					f.Of = c.Service.Name
+				}
+				t.levels[k].Add(f, c.Service.Name)
+			}
+		}
+		r.trials = append(r.trials, t)
+	}
+	return r
+}
+
 // ramped returns the breaking point of one trial or several.
 func ramped(e *experiment.Experiment, trials ...[]shown) *summary.BreakingPoint {
-	var attempts []Attempt
-	for i := range trials {
-		attempts = append(attempts, Attempt{Trial: i + 1, Repeat: i})
-	}
-	c := New(e, attempts).cells[0]
-	for i, levels := range trials {
-		fill(c, i, levels)
-	}
-	b := c.ramps().breakingPoint(c.steps())
+	r := rampsOf(e, trials...)
+	b := r.breakingPoint(r.steps())
 	if b != nil && b.LimitedBy == summary.ByService { // its figures have a test of their own
 		b.Evidence = itself
 	}
 	return b
-}
-
-// fill adds what the levels show to a trial of a cell.
-func fill(c *cell, trial int, levels []shown) {
-	for i, level := range levels {
-		for _, f := range level.frames(1 + i) {
-			if f.Server != nil || f.Waits != nil {
-				f.Of = c.plan.Service.Name
-			}
-			c.trials[trial].levels[i].Add(f, c.plan.Service.Name)
-		}
-	}
 }
 
 const (
@@ -146,7 +151,7 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"the last level before the first that misses", []shown{fine, fine, slow, slow},
 			at(200, 300, summary.ByService, itself, "")},
 		{"the first level misses", []shown{slow, slow, slow, slow},
-			&summary.BreakingPoint{High: ptr(100.0), EvidenceAt: []float64{100.0, 100.0}, LimitedBy: summary.ByService, Evidence: itself, Reason: "the first level, 100, already misses the objective; start lower", TrafficS: 4}},
+			&summary.BreakingPoint{High: new(100.0), EvidenceAt: []float64{100.0, 100.0}, LimitedBy: summary.ByService, Evidence: itself, Reason: "the first level, 100, already misses the objective; start lower", TrafficS: 4}},
 		{"none misses", []shown{fine, fine, fine, fine},
 			atLeast(400, "", "", "every level met the objective; raise the load further")},
 		{"the last misses", []shown{fine, fine, fine, slow},
@@ -189,7 +194,7 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"the generator stumbles right below the level that misses: the ends lie further apart", []shown{fine, fine, late, slow},
 			at(200, 400, summary.ByService, itself, "at 300 the generator was the limit, not the service")},
 		{"the generator is the limit below the first judged level, which misses", []shown{late, slow, slow, slow},
-			&summary.BreakingPoint{High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, LimitedBy: summary.ByService, Evidence: itself, Reason: "200 misses the objective, and at the lower level 100 the generator was the limit, not the service; start lower", TrafficS: 4}},
+			&summary.BreakingPoint{High: new(200.0), EvidenceAt: []float64{200.0, 200.0}, LimitedBy: summary.ByService, Evidence: itself, Reason: "200 misses the objective, and at the lower level 100 the generator was the limit, not the service; start lower", TrafficS: 4}},
 		{"the agent lags, but the service is at its limit", []shown{fine, {latency: 200 * time.Millisecond, lag: 50 * time.Millisecond, cpu: 0.95}, late, late},
 			at(100, 200, summary.ByCPULimit, "it used 95% of its CPU limit, throttled in 0% of the periods", "")},
 		{"a neighbour where it misses", []shown{fine, beside, slow, slow},
@@ -226,11 +231,11 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"no request ends at the last levels", []shown{fine, fine, mute, mute},
 			atLeast(200, "", "", "no request ended at the levels above 200")},
 		{"no request ends below the first judged level, which misses", []shown{mute, mute, slow, slow},
-			&summary.BreakingPoint{High: ptr(300.0), EvidenceAt: []float64{300.0, 300.0}, LimitedBy: summary.ByService, Evidence: itself, Reason: "300 misses the objective, and no request ended at any lower level; hold each level longer", TrafficS: 4}},
+			&summary.BreakingPoint{High: new(300.0), EvidenceAt: []float64{300.0, 300.0}, LimitedBy: summary.ByService, Evidence: itself, Reason: "300 misses the objective, and no request ended at any lower level; hold each level longer", TrafficS: 4}},
 		{"no request ends at all", []shown{mute, mute, mute, mute},
 			&summary.BreakingPoint{Reason: "no request ended at any level", TrafficS: 4}},
 		{"the trial was cut off", []shown{fine, fine},
-			&summary.BreakingPoint{RateRPS: ptr(200.0), Low: ptr(200.0), AtLeast: true, Reason: "no request ended at the levels above 200", TrafficS: 2, Searches: 1}},
+			&summary.BreakingPoint{RateRPS: new(200.0), Low: new(200.0), AtLeast: true, Reason: "no request ended at the levels above 200", TrafficS: 2, Searches: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if d := cmp.Diff(c.want, ramped(rampTo(100, 200, 300, 400), c.levels)); d != "" {
@@ -264,10 +269,10 @@ func TestWithoutAnAvailabilityWhoGotNoAnswerDidNotGetItInTime(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := ramped(e, []shown{fine, c.level, fine})
-			want := &summary.BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, TrafficS: 3, Searches: 1, LimitedBy: c.by, Evidence: got.Evidence,
+			want := &summary.BreakingPoint{RateRPS: new(100.0), Low: new(100.0), High: new(200.0), EvidenceAt: []float64{200.0, 200.0}, TrafficS: 3, Searches: 1, LimitedBy: c.by, Evidence: got.Evidence,
 				Reason: "200 misses the objective and 300 meets it again: the first miss counts"}
 			if c.by == "" {
-				want = &summary.BreakingPoint{RateRPS: ptr(300.0), Low: ptr(300.0), AtLeast: true, TrafficS: 3, Searches: 1, Reason: "every level met the objective; raise the load further"}
+				want = &summary.BreakingPoint{RateRPS: new(300.0), Low: new(300.0), AtLeast: true, TrafficS: 3, Searches: 1, Reason: "every level met the objective; raise the load further"}
 			}
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
@@ -280,7 +285,7 @@ func TestABreakingPointOfAvailabilityAlone(t *testing.T) {
 	e := rampTo(100, 200)
 	e.Objective = &experiment.Objective{Availability: 99}
 	got := ramped(e, []shown{slow, {status500: 5}})
-	want := &summary.BreakingPoint{RateRPS: ptr(100.0), Low: ptr(100.0), High: ptr(200.0), EvidenceAt: []float64{200.0, 200.0}, LimitedBy: summary.ByErrors, Evidence: "4.76% of the requests got no good answer (5 got an error status)", TrafficS: 2, Searches: 1}
+	want := &summary.BreakingPoint{RateRPS: new(100.0), Low: new(100.0), High: new(200.0), EvidenceAt: []float64{200.0, 200.0}, LimitedBy: summary.ByErrors, Evidence: "4.76% of the requests got no good answer (5 got an error status)", TrafficS: 2, Searches: 1}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -290,7 +295,7 @@ func TestARampOfUsersBreaksAtUsers(t *testing.T) {
 	e := rampTo(10, 20)
 	e.Cells[0].Load.Users, e.Cells[0].Load.Rate = e.Cells[0].Load.Rate, nil
 	got := ramped(e, []shown{fine, slow})
-	want := &summary.BreakingPoint{Users: ptr(10.0), Low: ptr(10.0), High: ptr(20.0), EvidenceAt: []float64{20.0, 20.0}, LimitedBy: summary.ByService, Evidence: itself, TrafficS: 2, Searches: 1}
+	want := &summary.BreakingPoint{Users: new(10.0), Low: new(10.0), High: new(20.0), EvidenceAt: []float64{20.0, 20.0}, LimitedBy: summary.ByService, Evidence: itself, TrafficS: 2, Searches: 1}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -318,7 +323,7 @@ func TestALevelThatIsNotAboveTheOthersIsLeftOut(t *testing.T) {
 	// A peak between rests: the service does not recover from 300, but handled 400
 	// before.
 	got := ramped(rampTo(100, 400, 100, 300, 400, 500), []shown{fine, fine, slow, slow, slow, slow})
-	want := &summary.BreakingPoint{RateRPS: ptr(400.0), Low: ptr(400.0), High: ptr(500.0), EvidenceAt: []float64{500.0, 500.0}, LimitedBy: summary.ByService, Evidence: itself, TrafficS: 6, Searches: 1}
+	want := &summary.BreakingPoint{RateRPS: new(400.0), Low: new(400.0), High: new(500.0), EvidenceAt: []float64{500.0, 500.0}, LimitedBy: summary.ByService, Evidence: itself, TrafficS: 6, Searches: 1}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -350,23 +355,23 @@ func TestSeveralTrialsOfARamp(t *testing.T) {
 		trials [][]shown
 		want   point
 	}{
-		{"agree", trials(2, 2, 2), point{Load: ptr(200.0), Low: ptr(200.0), High: ptr(300.0), Searches: 3}},
-		{"differ: the levels of all together, and the ends of each", trials(2, 1, 3), point{Load: ptr(100.0), Low: ptr(100.0), High: ptr(400.0), Searches: 3}},
-		{"one never misses: no upper end", trials(2, 4), point{Load: ptr(200.0), Low: ptr(200.0), Searches: 2}},
-		{"none misses", trials(4, 4), point{Load: ptr(400.0), Low: ptr(400.0), AtLeast: true, Searches: 2, Reason: "every level met the objective; raise the load further"}},
-		{"one misses at once, and all together", trials(0, 3), point{High: ptr(100.0), Reason: "the first level, 100, already misses the objective; start lower"}},
+		{"agree", trials(2, 2, 2), point{Load: new(200.0), Low: new(200.0), High: new(300.0), Searches: 3}},
+		{"differ: the levels of all together, and the ends of each", trials(2, 1, 3), point{Load: new(100.0), Low: new(100.0), High: new(400.0), Searches: 3}},
+		{"one never misses: no upper end", trials(2, 4), point{Load: new(200.0), Low: new(200.0), Searches: 2}},
+		{"none misses", trials(4, 4), point{Load: new(400.0), Low: new(400.0), AtLeast: true, Searches: 2, Reason: "every level met the objective; raise the load further"}},
+		{"one misses at once, and all together", trials(0, 3), point{High: new(100.0), Reason: "the first level, 100, already misses the objective; start lower"}},
 		{"nine, of which one breaks early: its own end lies outside the interval of the median",
 			append(trials(3, 3, 3, 3, 3, 3, 3, 3), []shown{{good: 1, latency: time.Second}, slow, slow, slow}),
-			point{Load: ptr(100.0), Low: ptr(100.0), High: ptr(400.0), Searches: 9}},
+			point{Load: new(100.0), Low: new(100.0), High: new(400.0), Searches: 9}},
 		{"one of little weight misses at once: the lower end is 0",
 			append(trials(3, 3), []shown{{good: 1, latency: time.Second}, fine, fine, slow}),
-			point{Load: ptr(300.0), Low: ptr(0.0), High: ptr(400.0), Searches: 3}},
+			point{Load: new(300.0), Low: new(0.0), High: new(400.0), Searches: 3}},
 		{"one was disturbed where it missed: no upper end", append(trials(2, 2, 2, 2), []shown{fine, fine, beside, slow}),
-			point{Load: ptr(200.0), Low: ptr(200.0), Searches: 5, Reason: "in 1 of 5 trials others took CPU at the level that missed the objective"}},
-		{"all were", [][]shown{{fine, fine, beside, slow}, {fine, fine, beside, slow}}, point{Load: ptr(200.0), Low: ptr(200.0), AtLeast: true, Searches: 2, Reason: besides(300)}},
+			point{Load: new(200.0), Low: new(200.0), Searches: 5, Reason: "in 1 of 5 trials others took CPU at the level that missed the objective"}},
+		{"all were", [][]shown{{fine, fine, beside, slow}, {fine, fine, beside, slow}}, point{Load: new(200.0), Low: new(200.0), AtLeast: true, Searches: 2, Reason: besides(300)}},
 		{"nine, of which one was: the interval of the median is closed", append(trials(2, 2, 2, 2, 2, 2, 2, 2), []shown{fine, fine, beside, slow}),
-			point{Load: ptr(200.0), Low: ptr(200.0), High: ptr(300.0), Searches: 9}},
-		{"one says nothing", append(trials(2, 2), []shown{mute, mute, mute, mute}), point{Load: ptr(200.0), Low: ptr(200.0), High: ptr(300.0), Searches: 2}},
+			point{Load: new(200.0), Low: new(200.0), High: new(300.0), Searches: 9}},
+		{"one says nothing", append(trials(2, 2), []shown{mute, mute, mute, mute}), point{Load: new(200.0), Low: new(200.0), High: new(300.0), Searches: 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := ramped(rampTo(100, 200, 300, 400), c.trials...)
@@ -378,30 +383,5 @@ func TestSeveralTrialsOfARamp(t *testing.T) {
 				t.Errorf("%v s of traffic, want those of a trial: 4", b.TrafficS)
 			}
 		})
-	}
-}
-
-func TestASummaryOfARamp(t *testing.T) {
-	b := New(rampTo(100, 200), []Attempt{{Trial: 1}})
-	b.Add(client(0, signals.Warmup, 100, time.Second))
-	for i, level := range []shown{fine, slow} {
-		for _, f := range level.frames(1 + i) {
-			b.Add(f)
-		}
-	}
-	got := b.Cells()[0]
-	if got.Breaking == nil || *got.Breaking.Low != 100 || len(got.Steps) != 2 || !got.Load.Stages || *got.Objective.Met {
-		t.Errorf("%+v: want two steps, and a breaking point between them", got)
-	}
-}
-
-func TestLoadsHaveAllTheirDigits(t *testing.T) {
-	for load, want := range map[float64]string{50: "50", 2.5: "2.5", 10_000_000: "10,000,000", 2500.5: "2,500.5", 0.000000001: "0.000000001"} {
-		if got := number(load); got != want {
-			t.Errorf("%v is written %q, want %q", load, got, want)
-		}
-	}
-	if got := fmt.Sprint(listed(nil), listed([]string{"a"}), listed([]string{"a", "b", "c"})); got != "aa, b and c" {
-		t.Errorf("lists %q", got)
 	}
 }

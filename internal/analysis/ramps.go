@@ -17,24 +17,63 @@ type ramps struct {
 	users  bool // the load is a number of users, not a rate
 	agents int
 	levels *levels
-	trials []*trial
+	trials []rampTrial
 }
 
-func (c *cell) ramps() *ramps {
-	return &ramps{goal: c.goal, users: c.plan.Load.Users != nil, agents: c.plan.Load.Agents, levels: c.levels, trials: c.trials}
+// rampTrial is the ramp of one trial.
+type rampTrial struct {
+	number int           // of the trial
+	lost   int           // agents that stopped before the load ended
+	levels []*sums.Total // of each level held
 }
 
 // judged reports whether there is a ramp, and an objective to judge it by.
 func (r *ramps) judged() bool { return r.goal.objective != nil && r.levels != nil }
 
 // of reads the ramp of one trial.
-func (r *ramps) of(t *trial) ramp {
+func (r *ramps) of(t rampTrial) ramp {
 	return r.read(func(level int) *sums.Total { return t.levels[level] })
 }
 
 // merged reads the ramps of all trials together.
 func (r *ramps) merged() ramp {
-	return r.read(func(level int) *sums.Total { return mergedLevel(r.trials, level) })
+	return r.read(r.level)
+}
+
+// level returns the sums of a level over all trials.
+func (r *ramps) level(level int) *sums.Total {
+	all := sums.New()
+	for _, t := range r.trials {
+		all.Merge(t.levels[level])
+	}
+	return all
+}
+
+// steps returns one entry per level that was held, over all trials; nil for a constant
+// load.
+func (r *ramps) steps() (steps []summary.Step) {
+	if r.levels == nil {
+		return nil
+	}
+	for i, h := range r.levels.held {
+		if t := r.level(i); t.Client.Seconds() > 0 {
+			steps = append(steps, r.goal.step(h.target, t))
+		}
+	}
+	return steps
+}
+
+// decisive returns the targets of the levels that decide, of all trials together: the last
+// that met the objective and the first that missed it. nil: there is none.
+func (r *ramps) decisive() (met, missed *float64) {
+	all := r.merged()
+	if all.lastMet != nil {
+		met = &all.lastMet.target
+	}
+	if all.firstMissed != nil {
+		missed = &all.firstMissed.target
+	}
+	return met, missed
 }
 
 // breakingPoint reads the breaking point from a load that was raised in steps, as
@@ -145,14 +184,14 @@ func (r *ramps) widen(b *summary.BreakingPoint) {
 	if l, h, ok := stats.MedianInterval(len(lows)); ok {
 		low, high = lows[l], highs[h]
 	}
-	b.Low = ptr(min(low, *b.Low))
+	b.Low = new(min(low, *b.Low))
 	if b.High != nil && math.IsInf(high, 1) {
 		b.High = nil
 		if n := r.disturbed(); n > 0 {
 			b.Reason = joinNotes(b.Reason, fmt.Sprintf("in %d of %d trials others took CPU at the level that missed the objective", n, len(lows)))
 		}
 	} else if b.High != nil {
-		b.High = ptr(max(high, *b.High))
+		b.High = new(max(high, *b.High))
 	}
 }
 
@@ -162,8 +201,8 @@ func (r *ramps) widen(b *summary.BreakingPoint) {
 func (r *ramps) subtractLost(b *summary.BreakingPoint) {
 	there, at := 1.0, 0
 	for _, t := range r.trials {
-		if share := 1 - float64(len(t.attempt.Lost))/float64(max(r.agents, 1)); share < there {
-			there, at = share, t.attempt.Trial
+		if share := 1 - float64(t.lost)/float64(max(r.agents, 1)); share < there {
+			there, at = share, t.number
 		}
 	}
 	if there == 1 || b.Load() == nil {
@@ -173,7 +212,7 @@ func (r *ramps) subtractLost(b *summary.BreakingPoint) {
 		if v == nil {
 			return nil
 		}
-		return ptr(*v * there)
+		return new(*v * there)
 	}
 	b.RateRPS, b.Users, b.Low, b.High = less(b.RateRPS), less(b.Users), less(b.Low), nil
 	b.AtLeast, b.LimitedBy = true, summary.ByGenerator

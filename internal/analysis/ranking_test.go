@@ -17,7 +17,7 @@ func p99s(label string, values ...float64) summary.Cell {
 }
 
 // unanswered is a trial in which every request failed.
-var unanswered = summary.TrialFigures{Availability: ptr(0.0), OfAll: &summary.AllRequests{}}
+var unanswered = summary.TrialFigures{Availability: new(0.0), OfAll: &summary.AllRequests{}}
 
 // around are six values near one.
 func around(v float64) []float64 { return []float64{v, v + 0.1, v + 0.2, v + 0.3, v + 0.4, v + 0.5} }
@@ -42,11 +42,35 @@ func times(n int, t summary.TrialFigures) (all []summary.TrialFigures) {
 	return all
 }
 
+// Breaking points are compared from four searches per cell on. Three and five would
+// have an interval, too, but three starts are too few.
+func TestBreakingPointsAreTestedFromFourSearchesOn(t *testing.T) {
+	for _, c := range []struct {
+		searches [2]int
+		tests    int
+	}{{[2]int{1, 1}, 0}, {[2]int{3, 5}, 0}, {[2]int{5, 3}, 0}, {[2]int{4, 4}, 1}} {
+		s := &summary.Summary{}
+		for cell, n := range c.searches {
+			one := broken("")
+			one.Cell = cell
+			for i := range n {
+				one.PerTrial = append(one.PerTrial, broke(float64(300+100*cell+i)))
+			}
+			s.Cells = append(s.Cells, one)
+		}
+		if got, _ := Tests(s, BreakingPointMetric); len(got) != c.tests {
+			t.Errorf("%v searches: %d tests, want %d", c.searches, len(got), c.tests)
+		} else if c.tests > 0 && (got[0].Metric != BreakingPointMetric || got[0].Shift != 100 || !got[0].Significant) {
+			t.Errorf("%v searches: %+v", c.searches, got[0])
+		}
+	}
+}
+
 func TestEvidence(t *testing.T) {
 	kept, few, infinite := p99s("kept", around(100)...), p99s("few", around(100)...), p99s("refuses", around(10)...)
 	kept.Kept, few.Requests = true, 999
 	for i := range infinite.PerTrial {
-		infinite.PerTrial[i].Availability = ptr(98.0)
+		infinite.PerTrial[i].Availability = new(98.0)
 	}
 	disturbed, half, ramp := p99s("disturbed", around(100)...), p99s("half", around(100)...), broken("ramp", times(4, bracketed(200, 300))...)
 	disturbed.Disturbance, half.Disturbance, ramp.Disturbance = &summary.Disturbance{Kept: 4}, &summary.Disturbance{Kept: 3}, &summary.Disturbance{Kept: 4}
@@ -67,8 +91,8 @@ func TestEvidence(t *testing.T) {
 	limited := summary.Cell{Label: "limited", Generator: summary.Generator{Limited: true}}
 	slow := summary.Cell{Label: "slow"}
 	for _, v := range around(100) {
-		limited.PerTrial = append(limited.PerTrial, summary.TrialFigures{RateRPS: ptr(v)})
-		slow.PerTrial = append(slow.PerTrial, summary.TrialFigures{RateRPS: ptr(v + 50)})
+		limited.PerTrial = append(limited.PerTrial, summary.TrialFigures{RateRPS: new(v)})
+		slow.PerTrial = append(slow.PerTrial, summary.TrialFigures{RateRPS: new(v + 50)})
 	}
 	for _, c := range []struct {
 		name  string
@@ -173,14 +197,14 @@ func TestOneFigureStandsForACell(t *testing.T) {
 	bad := p99s("bad trial", 98, 99, 100, 100, 101, 3000)
 	failing := p99s("failing", 10, 11, 12, 13)
 	for i := range failing.PerTrial {
-		failing.PerTrial[i].Availability = ptr(98.0)
+		failing.PerTrial[i].Availability = new(98.0)
 	}
 	few := p99s("a few failures", 10, 10, 10, 10)
 	for i := range few.PerTrial {
-		few.PerTrial[i].Availability, few.PerTrial[i].OfAll = ptr(99.5), &summary.AllRequests{P99: ptr(40.0)}
+		few.PerTrial[i].Availability, few.PerTrial[i].OfAll = new(99.5), &summary.AllRequests{P99: new(40.0)}
 	}
 	one := p99s("one trial failed", 5, 10, 11, 12, 13)
-	one.PerTrial[0].Availability = ptr(98.0)
+	one.PerTrial[0].Availability = new(98.0)
 	for _, c := range []struct {
 		cell summary.Cell
 		want Figure
@@ -241,7 +265,7 @@ func TestSpreadIsOverTrialsWherePossible(t *testing.T) {
 	}
 	ends := map[string][2]float64{"latency_ms.p99": {90, 110}}
 	failing := p99(90, 95, 96, 97, 98, 110)
-	failing[0].Availability = ptr(98.0)
+	failing[0].Availability = new(98.0)
 	for _, c := range []struct {
 		name string
 		cell summary.Cell

@@ -43,7 +43,7 @@ func newReplayed(e *experiment.Experiment, plan *experiment.Cell, steps []signal
 	for _, step := range steps {
 		one := replayedStep{SearchStep: step, window: Observe(e, plan, step.Load), deaths: sums.NewServer()}
 		if step.Stage == string(search.Test) {
-			one.causes = newCauses(plan)
+			one.causes = causes.New(plan.Service.Name, plan.Limits.Period)
 		}
 		s.steps = append(s.steps, one)
 	}

@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -15,17 +16,10 @@ import (
 
 // searches are the searches of a cell's trials, and what they found.
 type searches struct {
+	goal    goal
 	all     []*replayed
 	users   bool // the load is a number of users, not a rate
 	skipped bool // the service was not available
-}
-
-func (c *cell) searches() *searches {
-	s := &searches{users: c.plan.Load.Users != nil, skipped: c.skipped != ""}
-	for _, t := range c.trials {
-		s.all = append(s.all, t.search)
-	}
-	return s
 }
 
 // breakingPoint combines the searches, each of its own start of the service. The answer
@@ -105,6 +99,27 @@ func (s *searches) breakingPoint() *summary.BreakingPoint {
 	s.note(b, below, "found no load that meets the objective")
 	s.note(b, none, "found no breaking point and are left out")
 	return b
+}
+
+// steps returns one entry per load that windows held, ascending.
+func (s *searches) steps() (steps []summary.Step) {
+	byLoad := map[float64]*sums.Total{}
+	unanswered := map[float64]bool{}
+	for _, one := range s.all {
+		one.windows(byLoad, unanswered)
+	}
+	for _, load := range slices.Sorted(maps.Keys(byLoad)) {
+		t := byLoad[load]
+		if t.Client.Seconds() <= 0 {
+			continue
+		}
+		step := s.goal.step(load, t)
+		if unanswered[load] && step.Met != nil && *step.Met {
+			step.Met = nil // the windows with answers do not decide it
+		}
+		steps = append(steps, step)
+	}
+	return steps
 }
 
 // note states what some of the searches found instead of a breaking point.
@@ -232,7 +247,7 @@ func byLoad(a, b *replayed) int { return cmp.Compare(a.result().Load, b.result()
 // limitedBy returns what limited the service in the windows just above the answers of
 // searches, and the figures that show it.
 func limitedBy(searches []*replayed) (by, evidence string) {
-	var above *stretch
+	var above *Stretch
 	var blocks []search.Block
 	for _, one := range searches {
 		missed, bad := one.missed()
@@ -240,7 +255,7 @@ func limitedBy(searches []*replayed) (by, evidence string) {
 			continue
 		}
 		if above == nil {
-			above = &stretch{goal: goalOf(one.exp, one.plan), open: one.plan.Load.Users == nil, sums: sums.New()}
+			above = &Stretch{goal: goalOf(one.exp, one.plan), open: one.plan.Load.Users == nil, sums: sums.New()}
 		}
 		above.sums.Merge(missed)
 		above.over = append(above.over, one.overloads()...)

@@ -29,11 +29,9 @@ func noneFor(why string) search.Result { return search.Result{Reason: why} }
 
 // ended is a search with a result and two windows: one at 310 that missed with the
 // service at its limit, and one at 520 that was left out because the agent lagged.
-func ended(r search.Result) *trial {
+func ended(r search.Result) *replayed {
 	e := searchExperiment()
-	trial := newTrial(e, &e.Cells[0], nil, Attempt{Trial: 1},
-		[]signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 520, First: 2, Last: 2}})
-	s := trial.search
+	s := newReplayed(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 520, First: 2, Last: 2}})
 	s.found, s.ended = r, true
 	s.add(client(1, signals.Measure, 100, 200*time.Millisecond))
 	s.add(server(1, signals.Measure, 0.97, 10, 9))
@@ -43,7 +41,7 @@ func ended(r search.Result) *trial {
 	}
 	s.add(lagging)
 	s.steps[0].used = true
-	return trial
+	return s
 }
 
 // The combined answer of one cell's searches: if any saw the service break, that is
@@ -90,12 +88,11 @@ func TestSearchesArePutTogether(t *testing.T) {
 		{"no trial", nil, 0, 0, 0, false, "", []string{"no search was possible"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := searchExperiment()
-			all := newCell(e, &e.Cells[0])
+			var all searches
 			for _, r := range c.in {
-				all.trials = append(all.trials, ended(r))
+				all.all = append(all.all, ended(r))
 			}
-			b := all.searches().breakingPoint()
+			b := all.breakingPoint()
 			got := [3]float64{deref(b.RateRPS), deref(b.Low), deref(b.High)}
 			if want := [3]float64{c.load, c.low, c.high}; got != want || b.AtLeast != c.atLeast || b.Users != nil {
 				t.Errorf("%v at least %v, want %v at least %v", got, b.AtLeast, want, c.atLeast)
@@ -115,35 +112,10 @@ func TestSearchesArePutTogether(t *testing.T) {
 	}
 }
 
-// Breaking points are compared from four searches per cell on. Three and five would
-// have an interval, too, but three starts are too few.
-func TestBreakingPointsAreTestedFromFourSearchesOn(t *testing.T) {
-	for _, c := range []struct {
-		searches [2]int
-		tests    int
-	}{{[2]int{1, 1}, 0}, {[2]int{3, 5}, 0}, {[2]int{5, 3}, 0}, {[2]int{4, 4}, 1}} {
-		e := searchExperiment()
-		e.Cells = append(e.Cells, e.Cells[0])
-		b := New(e, nil)
-		for cell, n := range c.searches {
-			for i := range n {
-				load := float64(300 + 100*cell + i)
-				b.cells[cell].trials = append(b.cells[cell].trials, ended(brokeAt(load, load-1, load+1)))
-			}
-		}
-		s := &summary.Summary{Cells: b.Cells()}
-		if got, _ := Tests(s, b.compared()); len(got) != c.tests {
-			t.Errorf("%v searches: %d tests, want %d", c.searches, len(got), c.tests)
-		} else if c.tests > 0 && (got[0].Metric != BreakingPointMetric || got[0].Shift != 100 || !got[0].Significant) {
-			t.Errorf("%v searches: %+v", c.searches, got[0])
-		}
-	}
-}
-
 // A window that the search left out because the generator was the limit does not show
 // why the service breaks.
 func TestWindowsThatAreLeftOutGiveNoCause(t *testing.T) {
-	s := ended(brokeAt(450, 440, 460)).search // the nearest window above is that of the lagging agent
+	s := ended(brokeAt(450, 440, 460)) // the nearest window above is that of the lagging agent
 	if all, _ := s.missed(); all != nil {
 		t.Errorf("%d requests of a window that was left out", all.Client.Requests())
 	}
@@ -172,9 +144,7 @@ func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 			s.add(server(1, signals.Measure, 0.97, 10, 9))
 			s.add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &signals.Host{CPUs: 2, Foreign: 1}})
 			s.steps[0].used = s.steps[0].window.Observation().Disturbed == 0
-			all := newCell(e, &e.Cells[0])
-			all.trials = []*trial{{search: s}}
-			if b := all.searches().breakingPoint(); b.LimitedBy != c.want {
+			if b := (&searches{all: []*replayed{s}}).breakingPoint(); b.LimitedBy != c.want {
 				t.Errorf("limited by %q (%s), want %q", b.LimitedBy, b.Evidence, c.want)
 			}
 		})
@@ -223,15 +193,12 @@ func TestALoadOfWhichAWindowHadNoAnswerIsNotDecided(t *testing.T) {
 	for name, answers := range map[string]int64{"answered": 100, "unanswered": 0} {
 		t.Run(name, func(t *testing.T) {
 			e := searchExperiment()
-			one := newTrial(e, &e.Cells[0], nil, Attempt{Trial: 1},
-				[]signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 310, First: 2, Last: 2}})
-			s := one.search
+			s := newReplayed(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 310, First: 2, Last: 2}})
 			s.found, s.ended = noneFor("the time was spent"), true
 			s.add(client(1, signals.Measure, 100, 20*time.Millisecond))
 			s.add(client(2, signals.Measure, answers, 20*time.Millisecond))
 			s.steps[0].used, s.steps[1].used = true, true
-			c := &cell{plan: &e.Cells[0], goal: goal{objective: e.Objective}, trials: []*trial{one}}
-			steps := c.steps()
+			steps := (&searches{goal: goalOf(e, &e.Cells[0]), all: []*replayed{s}}).steps()
 			if len(steps) != 1 || (steps[0].Met != nil) != (answers > 0) {
 				t.Errorf("%+v", steps)
 			}

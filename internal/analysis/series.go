@@ -113,15 +113,15 @@ func (b *seriesBuilder) point(m *interval) summary.Point {
 		if m.phase == signals.Measure {
 			done = t.Client.Answers() // with those carried over from the warm-up
 		}
-		p.RateRPS = ptr(done / seconds)
+		p.RateRPS = new(done / seconds)
 		p.Availability = t.Client.Availability()
 		if q := summary.QuantilesOf(t.Client.Latency); q != nil {
 			p.P50, p.P99, p.P999 = &q.P50, &q.P99, &q.P999
 		}
 		if b.plan.Load.Users != nil {
-			p.Target = ptr(m.users)
+			p.Target = new(m.users)
 		} else {
-			p.Target = ptr(m.rate)
+			p.Target = new(m.rate)
 		}
 		if m.phase == signals.Measure {
 			p.AgentCPU = t.Client.Cores()
@@ -131,7 +131,7 @@ func (b *seriesBuilder) point(m *interval) summary.Point {
 	p.Throttled = t.Server.ThrottledShare()
 	p.Replicas = t.Server.Scaled.Mean()
 	if throttled := t.Server.Throttled; throttled != nil {
-		p.ThrottledMS = sums.Over(ptr(*throttled*1000), float(t.Server.ThrottledPeriods))
+		p.ThrottledMS = sums.Over(new(*throttled*1000), float(t.Server.ThrottledPeriods))
 	}
 	p.Memory, p.MemoryLimit = float(m.memory), float(t.Server.MemoryLimit)
 	for _, name := range slices.Sorted(maps.Keys(m.hosts)) {

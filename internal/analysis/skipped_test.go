@@ -44,7 +44,7 @@ func TestASkippedServiceIsReported(t *testing.T) {
 			t.Errorf("cell %d has the flags %v", i, flags)
 		}
 	}
-	if s.Cells[0].Objective.Met = ptr(true); s.Missed() {
+	if s.Cells[0].Objective.Met = new(true); s.Missed() {
 		t.Error("what is not installed counts as a missed objective")
 	}
 	if c := s.Claims[0]; c.Verdict != summary.Inconclusive || !strings.Contains(c.Reason, "install it") {
@@ -53,7 +53,7 @@ func TestASkippedServiceIsReported(t *testing.T) {
 }
 
 func TestARunIsMissedByWhatWasTried(t *testing.T) {
-	met, missed := &summary.Objective{Met: ptr(true)}, &summary.Objective{Met: ptr(false)}
+	met, missed := &summary.Objective{Met: new(true)}, &summary.Objective{Met: new(false)}
 	cell := func(o *summary.Objective, flags ...summary.Flag) summary.Cell {
 		return summary.Cell{Objective: o, Flags: flags}
 	}

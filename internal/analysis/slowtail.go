@@ -4,7 +4,6 @@ import (
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -12,10 +11,6 @@ import (
 type slowTail struct {
 	causes *causes.Builder
 	slow   []signals.SlowLine // until it is known which of them count
-}
-
-func newCauses(plan *experiment.Cell) *causes.Builder {
-	return causes.New(plan.Service.Name, plan.Limits.Period)
 }
 
 // add takes a frame of a trial. For a search it uses the warm-up alone, which shows

@@ -82,6 +82,11 @@ func (t *trial) result() (of *sums.Total, held bool) {
 	return t.all, false
 }
 
+// ramp returns the sums of the levels that the trial held.
+func (t *trial) ramp() rampTrial {
+	return rampTrial{number: t.attempt.Trial, lost: len(t.attempt.Lost), levels: t.levels}
+}
+
 // noise is what influenced the figures of the trial. A search overloads the service on
 // purpose, so only the windows that tested its answer count.
 func (t *trial) noise() *sums.Total {
@@ -144,7 +149,7 @@ func figuresOf(t *sums.Total, held bool) map[string]float64 {
 	put("cpu.cores", t.Server.Cores())
 	put("cpu.of_limit", t.Server.OfLimit())
 	if perRequest := sums.Over(t.Server.Cores(), t.Client.Rate()); perRequest != nil {
-		put("cpu.per_request_ms", ptr(1000**perRequest))
+		put("cpu.per_request_ms", new(1000**perRequest))
 	}
 	put("cpu.throttled_of_periods", t.Server.ThrottledShare())
 	if t.Client.Requests() > 0 {
@@ -178,7 +183,7 @@ func ofAll(t *sums.Total, held bool) *summary.AllRequests {
 		if search.Exceeds(float64(k.Bad()), requests, 1-q) {
 			return nil
 		}
-		return ptr(summary.MS(k.Latency.Quantile(min(1, q*requests/n))))
+		return new(summary.MS(k.Latency.Quantile(min(1, q*requests/n))))
 	}
 	return &summary.AllRequests{P50: of("p50"), P90: of("p90"), P95: of("p95"), P99: of("p99"), P999: of("p999")}
 }

@@ -23,11 +23,11 @@ func TestWaitsAreReadFromTheServicesOwnBuckets(t *testing.T) {
 	}{
 		{"none", nil, nil},
 		{"no wait", []*signals.Frame{waits(1, bounds, 0, 0, 0, 0, 0)}, nil},
-		{"evenly within a bucket", []*signals.Frame{waits(1, bounds, 0.5, 0, 100, 0, 0)}, &summary.Waits{P50: ptr(5.5), P99: ptr(9.91), Mean: 5}},
-		{"from nothing in the lowest", []*signals.Frame{waits(1, bounds, 0.05, 100, 0, 0, 0)}, &summary.Waits{P50: ptr(0.5), P99: ptr(0.99), Mean: 0.5}},
-		{"above all bounds", []*signals.Frame{waits(1, bounds, 100, 0, 0, 0, 10)}, &summary.Waits{P50: ptr(100.0), P99: ptr(100.0), Mean: 10000}},
-		{"of two intervals", []*signals.Frame{waits(1, bounds, 0.1, 10, 0, 0, 0), waits(2, bounds, 0.9, 0, 0, 10, 0)}, &summary.Waits{P50: ptr(1.0), P99: ptr(98.2), Mean: 50}},
-		{"a bucket on the way is empty", []*signals.Frame{waits(1, bounds, 1, 1, 0, 1, 0)}, &summary.Waits{P50: ptr(1.0), P99: ptr(98.2), Mean: 500}},
+		{"evenly within a bucket", []*signals.Frame{waits(1, bounds, 0.5, 0, 100, 0, 0)}, &summary.Waits{P50: new(5.5), P99: new(9.91), Mean: 5}},
+		{"from nothing in the lowest", []*signals.Frame{waits(1, bounds, 0.05, 100, 0, 0, 0)}, &summary.Waits{P50: new(0.5), P99: new(0.99), Mean: 0.5}},
+		{"above all bounds", []*signals.Frame{waits(1, bounds, 100, 0, 0, 0, 10)}, &summary.Waits{P50: new(100.0), P99: new(100.0), Mean: 10000}},
+		{"of two intervals", []*signals.Frame{waits(1, bounds, 0.1, 10, 0, 0, 0), waits(2, bounds, 0.9, 0, 0, 10, 0)}, &summary.Waits{P50: new(1.0), P99: new(98.2), Mean: 50}},
+		{"a bucket on the way is empty", []*signals.Frame{waits(1, bounds, 1, 1, 0, 1, 0)}, &summary.Waits{P50: new(1.0), P99: new(98.2), Mean: 500}},
 		{"with other bounds no quantile is known", []*signals.Frame{waits(1, bounds, 0.1, 10, 0, 0, 0), waits(2, []float64{1, 2, 3}, 0.9, 10, 0, 0, 0)}, &summary.Waits{Mean: 50}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -47,13 +47,13 @@ var closeTo = cmp.Comparer(func(a, b float64) bool { return a == b || (a-b < 1e-
 func TestSeriesShowEachDependencyAndTheWaits(t *testing.T) {
 	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	db := server(1, signals.Warmup, 0.25, 10, 0)
-	db.Of, db.Phase, db.Server.Memory = "db", signals.Warmup, ptr(int64(1000))
+	db.Of, db.Phase, db.Server.Memory = "db", signals.Warmup, new(int64(1000))
 	below := server(1, signals.Warmup, 0.5, 10, 0)
-	below.Of, below.Index, below.Server.Memory = "db", 1, ptr(int64(500))
+	below.Of, below.Index, below.Server.Memory = "db", 1, new(int64(500))
 	w := &signals.Frame{Trial: 1, Seq: 1, Start: 1e9, End: 2e9, Phase: signals.Warmup, Of: "go", Waits: &signals.Waits{Bounds: []float64{0.01}, Counts: []int64{10, 0}, Sum: 0.05}}
 	_, series := build(e, client(1, signals.Warmup, 10, 0), db, below, w)
 	p := series[0].Points[0]
-	if diff := cmp.Diff(map[string]summary.DependencyPoint{"db": {CPU: ptr(0.75), Memory: ptr(1500.0)}}, p.Dependencies); diff != "" {
+	if diff := cmp.Diff(map[string]summary.DependencyPoint{"db": {CPU: new(0.75), Memory: new(1500.0)}}, p.Dependencies); diff != "" {
 		t.Errorf("dependencies (-want +got):\n%s", diff)
 	}
 	if p.WaitP50 == nil || *p.WaitP50 != 5 || *p.WaitMean != 5 {

@@ -119,15 +119,15 @@ func (c *Client) Answers() float64 {
 }
 
 // Rate is good answers per second, over all agents.
-func (c *Client) Rate() *float64 { return Over(ptr(c.Answers()), ptr(c.Seconds())) }
+func (c *Client) Rate() *float64 { return Over(new(c.Answers()), new(c.Seconds())) }
 
 // Due is the requests per second that were due, and Sent those that were sent.
-func (c *Client) Due() *float64  { return Over(ptr(float64(c.due)), ptr(c.Seconds())) }
-func (c *Client) Sent() *float64 { return Over(ptr(float64(c.sent)), ptr(c.Seconds())) }
+func (c *Client) Due() *float64  { return Over(new(float64(c.due)), new(c.Seconds())) }
+func (c *Client) Sent() *float64 { return Over(new(float64(c.sent)), new(c.Seconds())) }
 
 // Held is the requests per second that were due and not sent because the service had
 // not answered those before them on any connection.
-func (c *Client) Held() *float64 { return Over(ptr(float64(c.held)), ptr(c.Seconds())) }
+func (c *Client) Held() *float64 { return Over(new(float64(c.held)), new(c.Seconds())) }
 
 // Availability is a percentage of the intended requests.
 func (c *Client) Availability() *float64 {
@@ -135,7 +135,7 @@ func (c *Client) Availability() *float64 {
 	if n == 0 {
 		return nil
 	}
-	return ptr(100 * float64(c.Good) / float64(n))
+	return new(100 * float64(c.Good) / float64(n))
 }
 
 // Cores is the CPU of the agents; nil if it was measured for too short a time.
@@ -143,7 +143,7 @@ func (c *Client) Cores() *float64 {
 	if c.Seconds() < signals.Measurable.Seconds() {
 		return nil
 	}
-	return Over(&c.cpu, ptr(c.Seconds()))
+	return Over(&c.cpu, new(c.Seconds()))
 }
 
 // OpenConnections is the highest number of connections open at one time; nil: not
@@ -152,5 +152,5 @@ func (c *Client) OpenConnections() *int64 {
 	if c.mostOpen == 0 {
 		return nil
 	}
-	return ptr(c.mostOpen)
+	return new(c.mostOpen)
 }

@@ -104,7 +104,7 @@ func (s *Server) Cores() *float64 {
 	if s.cpu == nil || s.seconds < signals.Measurable.Seconds()*float64(max(1, len(s.replicas))) {
 		return nil
 	}
-	return ptr(*s.cpu / s.seconds * s.count())
+	return new(*s.cpu / s.seconds * s.count())
 }
 
 // LimitCores is the limit of all replicas together; nil: none.
@@ -112,7 +112,7 @@ func (s *Server) LimitCores() *float64 {
 	if s.limit == nil {
 		return nil
 	}
-	return ptr(*s.limit * s.count())
+	return new(*s.limit * s.count())
 }
 
 // OfLimit is the CPU as a share of the limit, 0..1; nil without a limit.
@@ -123,7 +123,7 @@ func (s *Server) ThrottledShare() *float64 {
 	if s.Periods == nil || s.ThrottledPeriods == nil || *s.Periods == 0 {
 		return nil
 	}
-	return ptr(float64(*s.ThrottledPeriods) / float64(*s.Periods))
+	return new(float64(*s.ThrottledPeriods) / float64(*s.Periods))
 }
 
 // Refused is the share, 0..1, of the CPU time that the service wanted and that its limit
@@ -132,7 +132,7 @@ func (s *Server) Refused() *float64 {
 	if s.Throttled == nil || s.cpu == nil {
 		return nil
 	}
-	return Over(s.Throttled, ptr(*s.Throttled+*s.cpu))
+	return Over(s.Throttled, new(*s.Throttled+*s.cpu))
 }
 
 // PerThrottledPeriod is the seconds in which a throttled period stopped it, summed over
@@ -141,7 +141,7 @@ func (s *Server) PerThrottledPeriod() *float64 {
 	if s.ThrottledPeriods == nil {
 		return nil
 	}
-	return Over(s.Throttled, ptr(float64(*s.ThrottledPeriods)))
+	return Over(s.Throttled, new(float64(*s.ThrottledPeriods)))
 }
 
 // PeakTogether is the highest memory of all replicas at one time. The kernel keeps the

@@ -96,7 +96,5 @@ func Over(a, b *float64) *float64 {
 	if a == nil || b == nil || *b == 0 {
 		return nil
 	}
-	return ptr(*a / *b)
+	return new(*a / *b)
 }
-
-func ptr[T any](v T) *T { return &v }

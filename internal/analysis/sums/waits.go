@@ -43,7 +43,7 @@ func (w *Waits) Mean() *float64 {
 	if w.count == 0 {
 		return nil
 	}
-	return ptr(1e3 * w.sum / float64(w.count))
+	return new(1e3 * w.sum / float64(w.count))
 }
 
 // Seconds is the sum of all waits.
@@ -64,9 +64,9 @@ func (w *Waits) Quantile(q float64) *float64 {
 			if i > 0 {
 				from = w.bounds[i-1]
 			}
-			return ptr(1e3 * (from + (bound-from)*(rank-below)/n))
+			return new(1e3 * (from + (bound-from)*(rank-below)/n))
 		}
 		below += n
 	}
-	return ptr(1e3 * w.bounds[len(w.bounds)-1])
+	return new(1e3 * w.bounds[len(w.bounds)-1])
 }

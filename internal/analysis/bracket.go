@@ -6,18 +6,10 @@ import (
 	"github.com/millicore/millicore/internal/analysis/stats"
 )
 
-// bracket returns what is known of the breaking point of a trial that has no value of
-// its own: the bound of a search, or the levels of a ramp between which it lies. Both
-// are nil if nothing is known, or if there is a value.
-func (c *cell) bracket(t *trial) (from, to *float64) {
-	var o stats.Observed
-	known := false
-	switch {
-	case t.search != nil:
-		o, known = t.search.bracket()
-	case c.ramps().judged():
-		o, known = c.ramps().bracket(t)
-	}
+// bounds returns the ends of what is known of a breaking point that has no value of its
+// own: the bound of a search, or the levels of a ramp between which it lies. Both are nil
+// if nothing is known, or if there is a value.
+func bounds(o stats.Observed, known bool) (from, to *float64) {
 	if !known || o.Known() {
 		return nil, nil
 	}
@@ -28,6 +20,17 @@ func (c *cell) bracket(t *trial) (from, to *float64) {
 		to = &o.High
 	}
 	return from, to
+}
+
+// ends returns the ends of a breaking point that has no value of its own.
+func (s *replayed) ends() (from, to *float64) { return bounds(s.bracket()) }
+
+// ends returns the ends of a trial's breaking point. Both are nil without an objective.
+func (r *ramps) ends(t rampTrial) (from, to *float64) {
+	if !r.judged() {
+		return nil, nil
+	}
+	return bounds(r.bracket(t))
 }
 
 // bracket is what a search found: its answer, a lower bound, or that the service breaks
@@ -59,7 +62,7 @@ func (s *replayed) bracket() (o stats.Observed, known bool) {
 
 // bracket is between which levels the ramp of a trial breaks. Lost agents sent less than
 // the level, so it is then a lower bound.
-func (r *ramps) bracket(t *trial) (o stats.Observed, known bool) {
+func (r *ramps) bracket(t rampTrial) (o stats.Observed, known bool) {
 	one := r.of(t)
 	o.High = math.Inf(1)
 	if one.lastMet != nil {
@@ -68,8 +71,8 @@ func (r *ramps) bracket(t *trial) (o stats.Observed, known bool) {
 	if one.firstMissed != nil {
 		o.High = one.firstMissed.target
 	}
-	if lost := len(t.attempt.Lost); lost > 0 {
-		o.Low *= 1 - float64(lost)/float64(max(r.agents, lost))
+	if t.lost > 0 {
+		o.Low *= 1 - float64(t.lost)/float64(max(r.agents, t.lost))
 		o.High = math.Inf(1)
 	}
 	return o, one.lastMet != nil || one.firstMissed != nil
