@@ -11,13 +11,8 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
-
-func throttledFor(seconds float64) *signals.Frame {
-	f := client(0, signals.Measure, 100, 10*time.Millisecond)
-	f.Client.Throttled = &seconds
-	return f
-}
 
 // An agent that its own limit throttles records late times for requests that end
 // meanwhile.
@@ -27,10 +22,10 @@ func TestAThrottledAgentIsTheLimit(t *testing.T) {
 		seconds float64
 		flagged bool
 	}{{0, false}, {0.004, false}, {0.005, true}, {0.3, true}} {
-		e := testExperiment(experiment.Load{Users: &experiment.Target{Value: users}, Agents: 1})
+		e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: users}, Agents: 1})
 		// The service uses its whole limit, but that does not make the agent's times
 		// right.
-		s, _ := build(e, throttledFor(c.seconds), server(0, signals.Measure, 0.99, 10, 10))
+		s, _ := build(e, fixture.ThrottledFor(c.seconds), fixture.Server(0, signals.Measure, 0.99, 10, 10))
 		if got := s.Has(summary.FlagAgentThrottled); got != c.flagged || s.Generator.Limited != c.flagged {
 			t.Errorf("%v s: flags %v, limited %v", c.seconds, s.Flags, s.Generator.Limited)
 		}
@@ -38,25 +33,25 @@ func TestAThrottledAgentIsTheLimit(t *testing.T) {
 			t.Errorf("%v s: a share of %v", c.seconds, s.Generator.ThrottledShare)
 		}
 	}
-	s, _ := build(testExperiment(experiment.Load{Users: &experiment.Target{Value: users}, Agents: 1}), client(0, signals.Measure, 100, 10*time.Millisecond))
+	s, _ := build(fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: users}, Agents: 1}), fixture.Client(0, signals.Measure, 100, 10*time.Millisecond))
 	if s.Generator.ThrottledShare != nil {
 		t.Error("what was not measured is not null")
 	}
 }
 
 func TestAThrottledAgentMakesAWindowUseless(t *testing.T) {
-	e := searchExperiment()
+	e := fixture.Search()
 	o := Observe(e, &e.Cells[0], 100)
-	o.Add(throttledFor(0.05))
+	o.Add(fixture.ThrottledFor(0.05))
 	if by := o.outside(); by != summary.ByGenerator || !strings.Contains(o.outsideText(by), "throttled by its own CPU limit for 0.05 s") {
 		t.Errorf("%q: %s", by, o.outsideText(by))
 	}
 }
 
 func TestALostAgentIsReportedAndMakesRatesLowerBounds(t *testing.T) {
-	e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 100}, Agents: 4})
+	e := fixture.Experiment(experiment.Load{Rate: &experiment.Target{Value: 100}, Agents: 4})
 	b := New(e, []Attempt{{Trial: 1, Lost: []int{2, 3}}})
-	b.Add(client(0, signals.Measure, 100, 10*time.Millisecond))
+	b.Add(fixture.Client(0, signals.Measure, 100, 10*time.Millisecond))
 	s := b.Cells()[0]
 	if !s.Has(summary.FlagAgentLost) || !s.Generator.Limited || s.Generator.Lost != 2 {
 		t.Errorf("flags %v, generator %+v", s.Flags, s.Generator)
@@ -65,9 +60,9 @@ func TestALostAgentIsReportedAndMakesRatesLowerBounds(t *testing.T) {
 
 // Five of the hundred requests of a level may not have been sent.
 func TestAgentsThatAreLostMakeARampABound(t *testing.T) {
-	e := rampTo(100, 200, 300)
+	e := fixture.Ramp(100, 200, 300)
 	e.Cells[0].Load.Agents = 20
-	r := rampsOf(e, []shown{fine, fine, slow}, []shown{fine, fine, slow})
+	r := rampsOf(e, []fixture.Level{fixture.Fine, fixture.Fine, fixture.Slow}, []fixture.Level{fixture.Fine, fixture.Fine, fixture.Slow})
 	r.trials[1].lost = 1
 	b := r.breakingPoint(r.steps())
 	if *b.RateRPS != 190 || *b.Low != 190 || b.High != nil || !b.AtLeast || b.LimitedBy != summary.ByGenerator {
@@ -90,13 +85,13 @@ func TestATailWithoutWindows(t *testing.T) {
 		"not throttled":                  {0, true, false},
 		"throttled, and seen":            {4, false, false},
 	} {
-		e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 1})
+		e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 1})
 		b := New(e, []Attempt{{Trial: 1}})
 		if c.blind {
 			b.NoWindows()
 		}
-		b.Add(client(0, signals.Measure, 100, 100*time.Millisecond))
-		b.Add(server(0, signals.Measure, 0.5, 10, c.throttled))
+		b.Add(fixture.Client(0, signals.Measure, 100, 100*time.Millisecond))
+		b.Add(fixture.Server(0, signals.Measure, 0.5, 10, c.throttled))
 		b.Slow(&signals.SlowLine{Trial: 1, Slow: signals.Slow{Intended: 5e8, Sent: 5e8, Done: 6e8, For: 1}})
 		s := b.Cells()[0]
 		if (s.Causes == nil) != c.unknown || s.Has(summary.FlagNoWindows) != c.unknown {
@@ -112,16 +107,16 @@ func scaleFrame(seq, replicas int, phase signals.Phase) *signals.Frame {
 // New replicas use CPU from then on. Their number is that of the platform, not that of
 // the frames, of which some may be missing.
 func TestReplicasOverTime(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 1})
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 1}, Agents: 1})
 	e.Cells[0].Service.Autoscale = &experiment.Autoscale{Min: 1, Max: 8, CPUPercent: 60}
 	e.Cells[0].Limits.Replicas = 1
-	second := server(2, signals.Measure, 0.5, 10, 0)
+	second := fixture.Server(2, signals.Measure, 0.5, 10, 0)
 	second.Index = 1
 	s, series := build(e,
-		client(0, signals.Warmup, 100, 10*time.Millisecond), scaleFrame(0, 9, signals.Warmup),
-		client(1, signals.Measure, 100, 10*time.Millisecond), scaleFrame(1, 1, signals.Measure), server(1, signals.Measure, 1, 10, 0),
-		client(2, signals.Measure, 100, 10*time.Millisecond), scaleFrame(2, 2, signals.Measure), server(2, signals.Measure, 1, 10, 0), second,
-		client(3, signals.Measure, 100, 10*time.Millisecond), scaleFrame(3, 3, signals.Measure),
+		fixture.Client(0, signals.Warmup, 100, 10*time.Millisecond), scaleFrame(0, 9, signals.Warmup),
+		fixture.Client(1, signals.Measure, 100, 10*time.Millisecond), scaleFrame(1, 1, signals.Measure), fixture.Server(1, signals.Measure, 1, 10, 0),
+		fixture.Client(2, signals.Measure, 100, 10*time.Millisecond), scaleFrame(2, 2, signals.Measure), fixture.Server(2, signals.Measure, 1, 10, 0), second,
+		fixture.Client(3, signals.Measure, 100, 10*time.Millisecond), scaleFrame(3, 3, signals.Measure),
 	)
 	if diff := cmp.Diff(&summary.Replicas{Least: 1, Most: 3, Mean: 2}, s.Replicas); diff != "" {
 		t.Errorf("replicas (-want +got):\n%s", diff)

@@ -15,6 +15,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 func TestCountedChoosesByWhatDisturbed(t *testing.T) {
@@ -62,29 +63,6 @@ func TestMedianIntervalHasTheRanksOfTheSignTest(t *testing.T) {
 
 // --- frames by hand -------------------------------------------------------
 
-func testExperiment(load experiment.Load) *experiment.Experiment {
-	return &experiment.Experiment{
-		Name: "test", Measure: experiment.Measure{Warmup: time.Second, Duration: 2 * time.Second, Repeats: 1, Interval: time.Second},
-		Cells: []experiment.Cell{{Service: experiment.Service{Name: "go"}, Limits: experiment.Limits{CPUMillis: 1000, Replicas: 1}, Load: load}},
-	}
-}
-
-func client(seq int, phase signals.Phase, good int64, latency time.Duration) *signals.Frame {
-	h, s, lag := signals.NewHistogram(), signals.NewHistogram(), signals.NewHistogram()
-	for range good {
-		h.Record(latency)
-		s.Record(latency)
-		lag.Record(20 * time.Microsecond)
-	}
-	return &signals.Frame{Trial: 1, Seq: seq, Phase: phase, Agent: new(0), Start: int64(seq) * 1e9, End: int64(seq+1) * 1e9,
-		Client: &signals.Client{Intended: good, Sent: good, Good: good, Status: map[string]int64{"200": good}, Latency: h, Service: s, SendLag: lag, CPU: 0.1}}
-}
-
-func server(seq int, phase signals.Phase, cpu float64, periods, throttled int64) *signals.Frame {
-	return &signals.Frame{Trial: 1, Seq: seq, Phase: phase, Of: "go", Start: int64(seq)*1e9 + 2e6, End: int64(seq+1)*1e9 + 2e6,
-		Server: &signals.Server{CPU: &cpu, CPULimit: new(1.0), Periods: &periods, ThrottledPeriods: &throttled, Throttled: new(0.05), Up: true}}
-}
-
 func build(e *experiment.Experiment, frames ...*signals.Frame) (summary.Cell, []summary.Series) {
 	b := New(e, []Attempt{{Trial: 1}})
 	for _, f := range frames {
@@ -100,9 +78,9 @@ func TestCarriedAnswersAreGoodAsTheOthers(t *testing.T) {
 		good, timeouts int64
 		want           float64
 	}{{0, 40, 0}, {40, 0, 20 + 40}, {30, 10, 15 + 30}} {
-		first, rest := client(1, signals.Measure, 0, 0), client(2, signals.Measure, c.good, 10*time.Millisecond)
+		first, rest := fixture.Client(1, signals.Measure, 0, 0), fixture.Client(2, signals.Measure, c.good, 10*time.Millisecond)
 		first.Client.Carried, rest.Client.Timeouts = 20, c.timeouts
-		got, _ := build(testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}}), first, rest)
+		got, _ := build(fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}}), first, rest)
 		if math.Abs(*got.RateRPS-c.want/2) > 1e-9 {
 			t.Errorf("%d good, %d timeouts: rate %v, want %v", c.good, c.timeouts, *got.RateRPS, c.want/2)
 		}
@@ -110,13 +88,13 @@ func TestCarriedAnswersAreGoodAsTheOthers(t *testing.T) {
 }
 
 func TestACellCountsRequestsByWhenTheyWereIntended(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
-	first := client(1, signals.Measure, 80, 10*time.Millisecond)
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	first := fixture.Client(1, signals.Measure, 80, 10*time.Millisecond)
 	first.Client.Carried = 20 // answered now, intended in the warm-up
-	second := client(2, signals.Measure, 96, 10*time.Millisecond)
+	second := fixture.Client(2, signals.Measure, 96, 10*time.Millisecond)
 	second.Client.Timeouts, second.Client.Status = 4, map[string]int64{"200": 96}
-	drain := client(3, signals.Drain, 20, 400*time.Millisecond)
-	got, _ := build(e, client(0, signals.Warmup, 500, time.Second), first, server(1, signals.Measure, 0.9, 10, 4), second, server(2, signals.Measure, 0.7, 10, 2), drain)
+	drain := fixture.Client(3, signals.Drain, 20, 400*time.Millisecond)
+	got, _ := build(e, fixture.Client(0, signals.Warmup, 500, time.Second), first, fixture.Server(1, signals.Measure, 0.9, 10, 4), second, fixture.Server(2, signals.Measure, 0.7, 10, 2), drain)
 
 	if got.Requests != 80+100+20 {
 		t.Errorf("requests %d, want those intended while it was measured: 200", got.Requests)
@@ -136,8 +114,8 @@ func TestACellCountsRequestsByWhenTheyWereIntended(t *testing.T) {
 }
 
 func TestWhatWasNotMeasuredIsNull(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
-	got, _ := build(e, client(1, signals.Measure, 0, 0))
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	got, _ := build(e, fixture.Client(1, signals.Measure, 0, 0))
 	if got.LatencyMS != nil || got.Availability != nil || got.CPU.Cores != nil || got.CPU.ThrottledPeriods != nil || got.Memory.PeakBytes != nil {
 		t.Errorf("%+v: figures for what was not measured", got)
 	}
@@ -146,15 +124,15 @@ func TestWhatWasNotMeasuredIsNull(t *testing.T) {
 // Latencies beyond the histograms' range are counted next to the figures, which are
 // then lower bounds, and flagged. A latency of one hour is within the range.
 func TestLatenciesBeyondTheRangeAreFlagged(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
-	got, _ := build(e, client(1, signals.Measure, 96, time.Hour), client(2, signals.Measure, 4, 2*time.Hour))
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	got, _ := build(e, fixture.Client(1, signals.Measure, 96, time.Hour), fixture.Client(2, signals.Measure, 4, 2*time.Hour))
 	if !got.Has(summary.FlagBeyondRange) || got.LatencyMS.Beyond != 4 || got.PerTrial[0].Beyond != 4 {
 		t.Errorf("%d beyond the range, %d of the trial, flags %v; want 4, 4, beyond_range", got.LatencyMS.Beyond, got.PerTrial[0].Beyond, got.Flags)
 	}
 	if hour := 3600810.0; got.LatencyMS.P95 >= hour || got.LatencyMS.P99 < hour || got.LatencyMS.P99 > 1.01*hour {
 		t.Errorf("p95 %v ms, p99 %v ms; want an hour, and a little more", got.LatencyMS.P95, got.LatencyMS.P99)
 	}
-	if got, _ := build(e, client(1, signals.Measure, 96, time.Hour)); got.Has(summary.FlagBeyondRange) || got.LatencyMS.Beyond != 0 {
+	if got, _ := build(e, fixture.Client(1, signals.Measure, 96, time.Hour)); got.Has(summary.FlagBeyondRange) || got.LatencyMS.Beyond != 0 {
 		t.Errorf("%d beyond the range, flags %v; want none", got.LatencyMS.Beyond, got.Flags)
 	}
 }
@@ -162,11 +140,11 @@ func TestLatenciesBeyondTheRangeAreFlagged(t *testing.T) {
 // The connections of all agents in one interval are open at the same time, those of
 // two intervals are not.
 func TestConnectionsOpenAtOnce(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	var frames []*signals.Frame
 	for seq, open := range [][2]int64{{9, 9}, {2, 3}, {4, 2}, {1, 1}} {
 		for agent, n := range open {
-			f := client(seq, signals.Measure, 10, time.Millisecond)
+			f := fixture.Client(seq, signals.Measure, 10, time.Millisecond)
 			if f.Agent, f.Client.OpenConnections = new(agent), n; seq == 0 {
 				f.Phase = signals.Warmup
 			}
@@ -177,17 +155,17 @@ func TestConnectionsOpenAtOnce(t *testing.T) {
 	if most := got.Generator.OpenConnections; most == nil || *most != 6 {
 		t.Errorf("%v connections open at once; want 6", most)
 	}
-	if old, _ := build(e, client(1, signals.Measure, 10, time.Millisecond)); old.Generator.OpenConnections != nil {
+	if old, _ := build(e, fixture.Client(1, signals.Measure, 10, time.Millisecond)); old.Generator.OpenConnections != nil {
 		t.Errorf("%d connections open at once in a record that does not have them; want none", *old.Generator.OpenConnections)
 	}
 }
 
 func TestTwoReplicasAddUpAndTwoAgentsToo(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	var frames []*signals.Frame
 	for i := range 2 {
 		for seq := 1; seq <= 2; seq++ {
-			c, s := client(seq, signals.Measure, 50, time.Millisecond), server(seq, signals.Measure, 0.5, 10, 1)
+			c, s := fixture.Client(seq, signals.Measure, 50, time.Millisecond), fixture.Server(seq, signals.Measure, 0.5, 10, 1)
 			c.Agent, s.Index = new(i), i
 			frames = append(frames, c, s)
 		}
@@ -206,10 +184,10 @@ func TestTwoReplicasAddUpAndTwoAgentsToo(t *testing.T) {
 
 func TestAPercentileOverARampIsNeverAResult(t *testing.T) {
 	s := time.Second
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Stages: []experiment.Stage{{Duration: 2 * s, Target: 100}, {Duration: 2 * s, Target: 100}}}})
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Stages: []experiment.Stage{{Duration: 2 * s, Target: 100}, {Duration: 2 * s, Target: 100}}}})
 	e.Measure.Warmup = 0
-	got, _ := build(e, client(0, signals.Measure, 10, s), client(1, signals.Measure, 10, s),
-		client(2, signals.Measure, 100, time.Millisecond), client(3, signals.Measure, 100, time.Millisecond))
+	got, _ := build(e, fixture.Client(0, signals.Measure, 10, s), fixture.Client(1, signals.Measure, 10, s),
+		fixture.Client(2, signals.Measure, 100, time.Millisecond), fixture.Client(3, signals.Measure, 100, time.Millisecond))
 	if got.LatencyMS == nil || got.LatencyMS.Max > 2 {
 		t.Errorf("latency %+v, want that of the level only, 1 ms", got.LatencyMS)
 	}
@@ -218,15 +196,15 @@ func TestAPercentileOverARampIsNeverAResult(t *testing.T) {
 	}
 
 	e.Cells[0].Load.Users.Stages = e.Cells[0].Load.Users.Stages[:1]
-	if got, _ = build(e, client(0, signals.Measure, 10, s), client(1, signals.Measure, 10, s)); got.LatencyMS != nil {
+	if got, _ = build(e, fixture.Client(0, signals.Measure, 10, s), fixture.Client(1, signals.Measure, 10, s)); got.LatencyMS != nil {
 		t.Errorf("latency %+v of a load that only moves, want null", got.LatencyMS)
 	}
 }
 
 func TestServerHalvesJoinTheClientHalfTheyOverlap(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
-	_, series := build(e, server(0, signals.Warmup, 0.2, 10, 0), client(0, signals.Warmup, 10, time.Millisecond),
-		client(1, signals.Measure, 20, time.Millisecond), server(1, signals.Measure, 0.6, 10, 5))
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	_, series := build(e, fixture.Server(0, signals.Warmup, 0.2, 10, 0), fixture.Client(0, signals.Warmup, 10, time.Millisecond),
+		fixture.Client(1, signals.Measure, 20, time.Millisecond), fixture.Server(1, signals.Measure, 0.6, 10, 5))
 	p := series[0].Points
 	if len(p) != 2 {
 		t.Fatalf("%d points, want 2: %+v", len(p), p)
@@ -237,7 +215,7 @@ func TestServerHalvesJoinTheClientHalfTheyOverlap(t *testing.T) {
 }
 
 func TestObjective(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}, Timeout: 2 * time.Second})
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}, Timeout: 2 * time.Second})
 	e.Objective = &experiment.Objective{Quantile: "p99", Latency: 250 * time.Millisecond, Availability: 99.9}
 	for _, c := range []struct {
 		name    string
@@ -256,7 +234,7 @@ func TestObjective(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all := sums.New()
-			f := client(1, signals.Measure, c.good, c.latency)
+			f := fixture.Client(1, signals.Measure, c.good, c.latency)
 			f.Client.Refused = c.refused
 			all.Add(f, "go")
 			cell := New(e, []Attempt{{Trial: 1}}).cells[0]
@@ -278,12 +256,12 @@ func TestWhatTheHypervisorTookIsFlagged(t *testing.T) {
 }
 
 func TestWhatDisturbedTrialsIsReportedOncePerCell(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	attempts := []Attempt{{Trial: 1, State: Disturbed, Why: "a"}, {Trial: 2, Repeat: 1, State: Disturbed, Why: "b"},
 		{Trial: 3, Repeat: 1, Attempt: 1}, {Trial: 4, Repeat: 2}, {Trial: 5, Repeat: 3, State: Failed, Why: "no such file"}}
 	b := New(e, attempts)
 	for i, latency := range []int{90, 80, 10, 12} {
-		f := client(1, signals.Measure, 1000, time.Duration(latency)*time.Millisecond)
+		f := fixture.Client(1, signals.Measure, 1000, time.Duration(latency)*time.Millisecond)
 		f.Trial = i + 1
 		b.Add(f)
 	}
@@ -300,10 +278,10 @@ func TestWhatDisturbedTrialsIsReportedOncePerCell(t *testing.T) {
 }
 
 func TestDeathsInTheWarmUpCount(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
-	dies := server(0, signals.Warmup, 5, 10, 10)
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	dies := fixture.Server(0, signals.Warmup, 5, 10, 10)
 	dies.Server.Restarts, dies.Server.OOMKills = 2, new(int64(1))
-	got, _ := build(e, dies, client(1, signals.Measure, 10, time.Millisecond), server(1, signals.Measure, 0.5, 10, 0))
+	got, _ := build(e, dies, fixture.Client(1, signals.Measure, 10, time.Millisecond), fixture.Server(1, signals.Measure, 0.5, 10, 0))
 	if *got.Restarts != 2 || *got.Memory.OOMKills != 1 {
 		t.Errorf("restarts %v, OOM kills %v; want 2 and 1", *got.Restarts, *got.Memory.OOMKills)
 	}
@@ -314,8 +292,8 @@ func TestDeathsInTheWarmUpCount(t *testing.T) {
 
 // With a number of requests each agent ends by itself.
 func TestARateIsOverTheTimeOfTheLastAgent(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}, Requests: 200})
-	fast, slow := client(0, signals.Measure, 100, time.Millisecond), client(0, signals.Measure, 100, time.Millisecond)
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}, Requests: 200})
+	fast, slow := fixture.Client(0, signals.Measure, 100, time.Millisecond), fixture.Client(0, signals.Measure, 100, time.Millisecond)
 	fast.End, slow.Agent = fast.Start+5e8, new(1)
 	got, _ := build(e, fast, slow)
 	if *got.RateRPS != 200 {
@@ -325,7 +303,7 @@ func TestARateIsOverTheTimeOfTheLastAgent(t *testing.T) {
 
 func TestHoldsOfTheSameTargetThatMeetAreOneLevel(t *testing.T) {
 	s := time.Second
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Stages: []experiment.Stage{{Duration: s, Target: 50}, {Duration: s, Target: 50}, {Duration: s, Target: 50}, {Duration: s, Target: 80}, {Duration: s, Target: 80}}}})
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Stages: []experiment.Stage{{Duration: s, Target: 50}, {Duration: s, Target: 50}, {Duration: s, Target: 50}, {Duration: s, Target: 80}, {Duration: s, Target: 80}}}})
 	l := levelsOf(e, &e.Cells[0])
 	want := []held{{from: 2 * s, to: 4 * s, target: 50}, {from: 5 * s, to: 6 * s, target: 80}}
 	if d := cmp.Diff(want, l.held, cmp.AllowUnexported(held{})); d != "" {
@@ -334,16 +312,16 @@ func TestHoldsOfTheSameTargetThatMeetAreOneLevel(t *testing.T) {
 }
 
 func TestAnObjectiveHoldsAtEveryLevel(t *testing.T) {
-	e := rampTo(100, 200)
+	e := fixture.Ramp(100, 200)
 	e.Objective.Availability = 0
 	for name, c := range map[string]struct {
-		second shown
+		second fixture.Level
 		met    bool
 	}{
-		"two good levels": {fine, true}, "a slow level": {slow, false}, "a level that refuses": {shown{status500: 2}, false},
+		"two good levels": {fixture.Fine, true}, "a slow level": {fixture.Slow, false}, "a level that refuses": {fixture.Level{Status500: 2}, false},
 	} {
 		one := New(e, []Attempt{{Trial: 1}}).cells[0]
-		fill(one, 0, []shown{fine, c.second})
+		fill(one, 0, []fixture.Level{fixture.Fine, c.second})
 		if got := one.objective(&summary.Cell{Steps: one.steps()}, sums.New(), false).Met; got == nil || *got != c.met {
 			t.Errorf("%s: met is %v, want %v", name, got, c.met)
 		}
@@ -358,7 +336,7 @@ func TestDriftDetectsAQueueThatGrows(t *testing.T) {
 	trial := func(p99 ...time.Duration) *drift {
 		var d drift
 		for i, v := range p99 {
-			d.add(client(i, signals.Measure, 100, v*time.Millisecond))
+			d.add(fixture.Client(i, signals.Measure, 100, v*time.Millisecond))
 		}
 		return &d
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/display/digits"
 )
 
 // overload is a window of a search, or a level of a ramp, that missed the objective.
@@ -44,12 +45,12 @@ func (s Stretch) busy() (by, evidence string) {
 	if cores == nil {
 		return "", ""
 	}
-	at := fmt.Sprintf("at %s %s it used %.2f CPUs", threeDigits(most.load), s.unit(), *cores)
+	at := fmt.Sprintf("at %s %s it used %.2f CPUs", digits.Three(most.load), s.unit(), *cores)
 	if host != nil && host.CPUs == 0 {
 		host = nil
 	}
 	threads, certain := wholeCores(*cores)
-	used := deref(s.sums.Server.Cores()) / float64(max(threads, 1))
+	used := sums.Value(s.sums.Server.Cores()) / float64(max(threads, 1))
 	parallel := threads > 0 && unstopped(&most.sums.Server) && (host == nil || threads < host.CPUs) &&
 		(certain || s.fellBehind(most)) && erlangC(threads, used) >= mostWait
 	if parallel {
@@ -79,12 +80,12 @@ func (s Stretch) busy() (by, evidence string) {
 // little work per request, queues are much shorter than the objective.
 func (s Stretch) queuesFor(n int, share float64, o *overload) bool {
 	answers := o.sums.Client.Answers()
-	if !s.goal.hasLatency() || answers == 0 || share >= 1 {
+	if !s.goal.HasLatency() || answers == 0 || share >= 1 {
 		return false
 	}
 	work := *o.sums.Server.Cores() * o.sums.Client.Seconds() / answers
-	wait := work / (float64(n) * (1 - share)) * math.Log(erlangC(n, share)/s.goal.late())
-	return wait >= longWait*s.goal.objective.Latency.Seconds()
+	wait := work / (float64(n) * (1 - share)) * math.Log(erlangC(n, share)/s.goal.Late())
+	return wait >= longWait*s.goal.Objective.Latency.Seconds()
 }
 
 // most returns the overload that used most CPU; nil if there is none.
@@ -112,8 +113,8 @@ func (s Stretch) top(by func(*overload) float64) (top *overload) {
 // who wait for their answers.
 func (s Stretch) fellBehind(o *overload) bool {
 	due, latency := o.load*o.sums.Client.Seconds(), 0.0
-	if s.goal.hasLatency() {
-		latency = s.goal.objective.Latency.Seconds()
+	if s.goal.HasLatency() {
+		latency = s.goal.Objective.Latency.Seconds()
 	}
 	missing := due - o.sums.Client.Answers()
 	return s.open && missing > (1-behind)*due && missing > o.load*latency+2*math.Sqrt(due)
@@ -137,7 +138,7 @@ func (s Stretch) unknownText() string {
 	if most := s.highest(); most != nil && s.fellBehind(most) {
 		if cores := *most.sums.Server.Cores(); !whole(cores) {
 			return fmt.Sprintf("%s: of %s requests/s it answered %s with %.2f CPUs, which is no whole number of busy threads: locks, queues, or workers that wait",
-				none, threeDigits(most.load), threeDigits(*most.sums.Client.Rate()), cores)
+				none, digits.Three(most.load), digits.Three(*most.sums.Client.Rate()), cores)
 		}
 	}
 	return none + ": its own parallelism, locks or queues; " + usedText(&s.sums.Server)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/causes"
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
@@ -14,7 +15,7 @@ import (
 type cell struct {
 	exp       *experiment.Experiment
 	plan      *experiment.Cell
-	goal      goal
+	goal      objective.Goal
 	levels    *levels // nil: constant load
 	trials    []*trial
 	repeated  []*trial // to compare with: they count nowhere else
@@ -26,7 +27,7 @@ type cell struct {
 }
 
 func newCell(e *experiment.Experiment, plan *experiment.Cell) *cell {
-	return &cell{exp: e, plan: plan, goal: goalOf(e, plan), numbered: map[int]*trial{}, levels: levelsOf(e, plan), tail: slowTail{causes: causes.New(plan.Service.Name, plan.Limits.Period)}}
+	return &cell{exp: e, plan: plan, goal: objective.Of(e, plan), numbered: map[int]*trial{}, levels: levelsOf(e, plan), tail: slowTail{causes: causes.New(plan.Service.Name, plan.Limits.Period)}}
 }
 
 func (c *cell) begin(a Attempt, steps []signals.SearchStep) {
@@ -95,7 +96,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 	}
 	if held {
 		s.LatencyMS, s.ServiceMS = summary.QuantilesOf(all.Client.Latency), summary.QuantilesOf(all.Client.Service)
-		s.OfAll = ofAll(all, held)
+		s.OfAll = objective.OfAll(all, held)
 	}
 	for _, v := range c.plan.Vary {
 		s.Vary[v.Name] = v.Value
@@ -107,7 +108,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		one := trialFigures(t.attempt, f)
 		one.OOMKills, one.Restarts = float(t.all.Server.OOMKills), float(t.all.Server.Restarts)
 		one.Beyond = t.all.Client.Latency.Beyond()
-		one.OfAll = ofAll(t.result())
+		one.OfAll = objective.OfAll(t.result())
 		one.BreakingFrom, one.BreakingTo = c.bracket(t)
 		s.PerTrial = append(s.PerTrial, one)
 	}
@@ -150,7 +151,7 @@ func (c *cell) frozen() string {
 // then unknown which requests were slow because of that, and a share of 0 would be
 // wrong.
 func (c *cell) unseen(all *sums.Total) bool {
-	return c.noWindows && deref(all.Server.ThrottledPeriods) > 0
+	return c.noWindows && sums.Value(all.Server.ThrottledPeriods) > 0
 }
 
 // breaking returns the breaking point and who took CPU while it was looked for; nil if
@@ -251,15 +252,4 @@ func (c *cell) knee() *summary.Knee {
 		return c.searches().knee()
 	}
 	return c.ramps().knee()
-}
-
-// step returns the figures of a load that was held.
-func (g goal) step(target float64, t *sums.Total) summary.Step {
-	return summary.Step{
-		Target: target, RateRPS: *t.Client.Rate(), Availability: t.Client.Availability(),
-		LatencyMS: summary.QuantilesOf(t.Client.Latency), OfAll: ofAll(t, true), CPUOfLimit: t.Server.OfLimit(),
-		Throttled: t.Server.ThrottledShare(),
-		Seconds:   t.Client.Seconds(),
-		Met:       g.met(t, true),
-	}
 }

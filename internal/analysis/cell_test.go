@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 // fill adds what the levels show to a trial of a cell.
-func fill(c *cell, trial int, levels []shown) {
+func fill(c *cell, trial int, levels []fixture.Level) {
 	for i, level := range levels {
-		for _, f := range level.frames(1 + i) {
+		for _, f := range level.Frames(1 + i) {
 			if f.Server != nil || f.Waits != nil {
 				f.Of = c.plan.Service.Name
 			}
@@ -20,10 +21,10 @@ func fill(c *cell, trial int, levels []shown) {
 }
 
 func TestASummaryOfARamp(t *testing.T) {
-	b := New(rampTo(100, 200), []Attempt{{Trial: 1}})
-	b.Add(client(0, signals.Warmup, 100, time.Second))
-	for i, level := range []shown{fine, slow} {
-		for _, f := range level.frames(1 + i) {
+	b := New(fixture.Ramp(100, 200), []Attempt{{Trial: 1}})
+	b.Add(fixture.Client(0, signals.Warmup, 100, time.Second))
+	for i, level := range []fixture.Level{fixture.Fine, fixture.Slow} {
+		for _, f := range level.Frames(1 + i) {
 			b.Add(f)
 		}
 	}

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/display/phrase"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
@@ -40,7 +43,7 @@ func (j *judge) figure(m Metric, s *experiment.Selector, at *float64) figure {
 	if at != nil && f.cell.Trials > 0 {
 		level, ok := j.at(s.Cell, *at)
 		if !ok {
-			f.why = "the load of " + f.label + " holds no level of " + number(*at) + " in this run"
+			f.why = "the load of " + f.label + " holds no level of " + digits.Exact(*at) + " in this run"
 			return f
 		}
 		f.cell, f.label = &level, level.Label
@@ -83,7 +86,7 @@ func (c *cell) atLevel(s *summary.Cell, level float64) (summary.Cell, bool) {
 	if c.plan.Load.Users != nil {
 		unit = " users"
 	}
-	out := summary.Cell{Cell: s.Cell, Kept: s.Kept, Label: s.Label + " at " + number(level) + unit}
+	out := summary.Cell{Cell: s.Cell, Kept: s.Kept, Label: s.Label + " at " + digits.Exact(level) + unit}
 	all := sums.New()
 	for _, t := range c.trials {
 		of := t.levels[index]
@@ -92,9 +95,9 @@ func (c *cell) atLevel(s *summary.Cell, level float64) (summary.Cell, bool) {
 		}
 		out.Trials++
 		one := trialFigures(t.attempt, figuresOf(of, true))
-		one.OfAll = ofAll(of, true)
+		one.OfAll = objective.OfAll(of, true)
 		out.PerTrial = append(out.PerTrial, one)
-		out.Flags = append(out.Flags, noiseFlags(&of.Noise, c.goal.late())...)
+		out.Flags = append(out.Flags, noiseFlags(&of.Noise, c.goal.Late())...)
 		if t.attempt.cut() {
 			out.Flags = append(out.Flags, summary.FlagIncomplete)
 		}
@@ -182,7 +185,7 @@ func (f *figure) unrepeated() {
 		what = "ramp"
 	}
 	f.why = fmt.Sprintf("%s of %s: too few to show how starts differ; a comparison needs at least %d per cell (measure.repeats)",
-		plural(f.trials, what), f.label, MinRanked)
+		phrase.Plural(f.trials, what), f.label, MinRanked)
 }
 
 // growth sets how much the memory peak of a service that stayed up grew from its first

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/display/phrase"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
@@ -25,7 +27,7 @@ func (j *judge) notes(c *experiment.Claim, figures []figure, verdict summary.Ver
 		all = append(all, "not restarted between runs: later runs include what grew in earlier ones")
 	}
 	if len(c.Set) > 0 {
-		all = append(all, "with "+listed(c.Set)+" as set on the command line")
+		all = append(all, "with "+phrase.List(c.Set)+" as set on the command line")
 	}
 	return all
 }
@@ -41,7 +43,7 @@ func (f *figure) onceText() string {
 		text = "from one ramp"
 		m, _ := MetricOf(f.metric)
 		if step := f.high - f.low; !math.IsInf(step, 1) {
-			text += ", with steps of " + number(step) + " " + m.UnitOf(f.cell)
+			text += ", with steps of " + digits.Exact(step) + " " + m.UnitOf(f.cell)
 		}
 	default:
 		return ""
@@ -133,11 +135,11 @@ func judgeEvents(c *summary.Claim, m Metric, f *figure) {
 			times++
 		}
 	}
-	what := fmt.Sprintf("at least %s %s", number(least), m.Words)
+	what := fmt.Sprintf("at least %s %s", digits.Exact(least), m.Words)
 	if least == 1 {
 		what = "at least one " + strings.TrimSuffix(m.Words, "s")
 	}
-	c.Reason = fmt.Sprintf("%s in %d of %s", what, times, plural(f.trials, "trial"))
+	c.Reason = fmt.Sprintf("%s in %d of %s", what, times, phrase.Plural(f.trials, "trial"))
 	all, none := times == f.trials, times == 0
 	switch {
 	case !all && math.IsInf(f.high, 1):

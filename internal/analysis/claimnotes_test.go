@@ -10,6 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 // rampCell is a cell whose breaking point lies between two levels of ramps; high 0: a
@@ -34,7 +35,7 @@ func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
 	}
 	inOrder := experiment.Claim{Metric: BreakingPointMetric, Order: []experiment.Selector{*selector(0), *selector(1)}}
 	upset := rampCell("go", 1, 3000, 0)
-	upset.Breaking.Reason = besides(4000)
+	upset.Breaking.Reason = fixture.Besides(4000)
 	users := rampCell("go", 1, 10, 20)
 	users.Breaking.Users, users.Breaking.RateRPS = users.Breaking.RateRPS, nil
 	for _, c := range []struct {
@@ -61,14 +62,14 @@ func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
 		{"four ramps each, the other way round", inOrder, []summary.Cell{rampCell("bun", 4, 6000, 7000), rampCell("go", 4, 3000, 4000)}, summary.NotReproduced,
 			"bun lies above go (p 0.029, corrected over all pairs)"},
 		{"a lower bound, as a neighbour took CPU where it misses", above(3500), []summary.Cell{flagged(upset, "search_disturbed")}, summary.Inconclusive,
-			"the figure is a lower bound only, and that bound lies below 3,500 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
+			"the figure is a lower bound only, and that bound lies below 3,500 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + fixture.Besides(4000)},
 		{"two lower bounds have no ratio", over(1), []summary.Cell{bySearches(upset, 6), rampCell("bun", 6, 3000, 0)}, summary.Inconclusive,
-			"both are lower bounds; only a lower bound is known for go: " + besides(4000) + "; only a lower bound is known for bun: every level met the objective; raise the load further"},
+			"both are lower bounds; only a lower bound is known for go: " + fixture.Besides(4000) + "; only a lower bound is known for bun: every level met the objective; raise the load further"},
 		{"nothing but the reason where one is missing", inOrder, []summary.Cell{upset, {Label: "bun"}}, summary.Inconclusive, "nothing was measured for bun"},
 		{"which is enough for what lies below it", above(2000), []summary.Cell{upset}, summary.Reproduced,
-			"the range between the levels lies above 2,000 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + besides(4000)},
+			"the range between the levels lies above 2,000 requests/s; from one ramp; the spread between runs is unknown; only a lower bound is known for go: " + fixture.Besides(4000)},
 		{"a lower bound below another is no order", inOrder, []summary.Cell{bySearches(upset, 6), rampCell("bun", 6, 6000, 7000)}, summary.Inconclusive,
-			"go and bun cannot be distinguished: the figure of go is a lower bound; only a lower bound is known for go: " + besides(4000)},
+			"go and bun cannot be distinguished: the figure of go is a lower bound; only a lower bound is known for go: " + fixture.Besides(4000)},
 		{"a neighbour elsewhere", above(3000), []summary.Cell{flagged(rampCell("go", 1, 4000, 5000), "busy_neighbour")}, summary.Reproduced,
 			"the range between the levels lies above 3,000 requests/s" + one + "; other processes took CPU during the trials of go"},
 		{"three ramps have a range", above(3000), []summary.Cell{rampCell("go", 3, 4000, 6000)}, summary.Reproduced,
@@ -90,14 +91,14 @@ func TestABreakingPointOfOneRampIsABracket(t *testing.T) {
 func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		levels  []shown
+		levels  []fixture.Level
 		verdict summary.Verdict
 	}{
-		{"nobody else took CPU", []shown{fine, fine, slow, slow}, summary.NotReproduced},
-		{"somebody did where it misses", []shown{fine, fine, beside, slow}, summary.Inconclusive},
+		{"nobody else took CPU", []fixture.Level{fixture.Fine, fixture.Fine, fixture.Slow, fixture.Slow}, summary.NotReproduced},
+		{"somebody did where it misses", []fixture.Level{fixture.Fine, fixture.Fine, fixture.Beside, fixture.Slow}, summary.Inconclusive},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := rampTo(100, 200, 300, 400)
+			e := fixture.Ramp(100, 200, 300, 400)
 			e.Claims = []experiment.Claim{{Metric: BreakingPointMetric, Of: selector(0), Above: new(350.0)}}
 			b := New(e, []Attempt{{Trial: 1}})
 			fill(b.cells[0], 0, c.levels)
@@ -162,12 +163,12 @@ func TestWhatHappenedIsJudgedTrialByTrial(t *testing.T) {
 }
 
 func TestOOMKillsAreThoseOfAllReplicasOfATrial(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	b := New(e, []Attempt{{Trial: 1}, {Trial: 2, Repeat: 1}})
 	for trial := 1; trial <= 2; trial++ {
 		for replica := range 2 {
 			for seq, phase := range []signals.Phase{signals.Warmup, signals.Measure, signals.Drain} {
-				f := server(seq, phase, 0.1, 10, 0)
+				f := fixture.Server(seq, phase, 0.1, 10, 0)
 				f.Trial, f.Index, f.Of = trial, replica, e.Cells[0].Service.Name
 				f.Server.OOMKills, f.Server.Restarts = new(int64(trial)), 1
 				b.Add(f)
@@ -211,37 +212,37 @@ func TestAVerdictSaysWhatWasNotAsWritten(t *testing.T) {
 }
 
 func TestAClaimAtOneLevelOfARamp(t *testing.T) {
-	quick := shown{latency: 5 * time.Millisecond}
+	quick := fixture.Level{Latency: 5 * time.Millisecond}
 	for _, c := range []struct {
 		name    string
 		metric  string
 		at      float64
 		bound   float64
-		trials  [][]shown
+		trials  [][]fixture.Level
 		verdict summary.Verdict
 		reason  string
 	}{
-		{"as that level shows it", "p99", 200, 8, [][]shown{{slow, quick, slow}, {slow, quick, slow}}, summary.NotReproduced,
+		{"as that level shows it", "p99", 200, 8, [][]fixture.Level{{fixture.Slow, quick, fixture.Slow}, {fixture.Slow, quick, fixture.Slow}}, summary.NotReproduced,
 			"the range of 2 trials, too few for a 95% interval, lies below 8 ms"},
-		{"another level", "p99", 300, 8, [][]shown{{slow, quick, slow}, {slow, quick, slow}}, summary.Reproduced,
+		{"another level", "p99", 300, 8, [][]fixture.Level{{fixture.Slow, quick, fixture.Slow}, {fixture.Slow, quick, fixture.Slow}}, summary.Reproduced,
 			"the range of 2 trials, too few for a 95% interval, lies above 8 ms"},
-		{"its CPU", "cpu_of_limit", 200, 0.8, [][]shown{{fine, {cpu: 0.9}, fine}, {fine, {cpu: 0.95}, fine}}, summary.Reproduced,
+		{"its CPU", "cpu_of_limit", 200, 0.8, [][]fixture.Level{{fixture.Fine, {CPU: 0.9}, fixture.Fine}, {fixture.Fine, {CPU: 0.95}, fixture.Fine}}, summary.Reproduced,
 			"the range of 2 trials, too few for a 95% interval, lies above 80%"},
-		{"six ramps", "p99", 200, 8, [][]shown{{fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}, {fine, fine}}, summary.Reproduced,
+		{"six ramps", "p99", 200, 8, [][]fixture.Level{{fixture.Fine, fixture.Fine}, {fixture.Fine, fixture.Fine}, {fixture.Fine, fixture.Fine}, {fixture.Fine, fixture.Fine}, {fixture.Fine, fixture.Fine}, {fixture.Fine, fixture.Fine}}, summary.Reproduced,
 			"the 95% interval lies above 8 ms"},
-		{"one ramp has no spread", "p99", 200, 8, [][]shown{{fine, fine, fine}}, summary.Inconclusive,
+		{"one ramp has no spread", "p99", 200, 8, [][]fixture.Level{{fixture.Fine, fixture.Fine, fixture.Fine}}, summary.Inconclusive,
 			"one trial of go at 200 requests/s gives no interval; repeat it, ideally six times"},
-		{"a neighbour at another level", "p99", 200, 8, [][]shown{{beside, fine, fine}, {fine, fine, fine}}, summary.Reproduced,
+		{"a neighbour at another level", "p99", 200, 8, [][]fixture.Level{{fixture.Beside, fixture.Fine, fixture.Fine}, {fixture.Fine, fixture.Fine, fixture.Fine}}, summary.Reproduced,
 			"the range of 2 trials, too few for a 95% interval, lies above 8 ms"},
-		{"a neighbour at that level", "p99", 200, 8, [][]shown{{fine, beside, fine}, {fine, fine, fine}}, summary.Inconclusive,
+		{"a neighbour at that level", "p99", 200, 8, [][]fixture.Level{{fixture.Fine, fixture.Beside, fixture.Fine}, {fixture.Fine, fixture.Fine, fixture.Fine}}, summary.Inconclusive,
 			"other processes took CPU while go at 200 requests/s was measured"},
-		{"the generator sent late there", "p99", 200, 8, [][]shown{{fine, late, fine}, {fine, late, fine}}, summary.Inconclusive,
+		{"the generator sent late there", "p99", 200, 8, [][]fixture.Level{{fixture.Fine, fixture.Late, fixture.Fine}, {fixture.Fine, fixture.Late, fixture.Fine}}, summary.Inconclusive,
 			"the requests of go at 200 requests/s were sent late, so part of the latency is the generator's"},
-		{"the ramp was cut off below it", "p99", 300, 8, [][]shown{{fine}, {fine}}, summary.Inconclusive, "nothing was measured for go at 300 requests/s"},
-		{"a level that the load does not hold", "p99", 250, 8, [][]shown{{fine}, {fine}}, summary.Inconclusive, "the load of go holds no level of 250 in this run"},
+		{"the ramp was cut off below it", "p99", 300, 8, [][]fixture.Level{{fixture.Fine}, {fixture.Fine}}, summary.Inconclusive, "nothing was measured for go at 300 requests/s"},
+		{"a level that the load does not hold", "p99", 250, 8, [][]fixture.Level{{fixture.Fine}, {fixture.Fine}}, summary.Inconclusive, "the load of go holds no level of 250 in this run"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := rampTo(100, 200, 300)
+			e := fixture.Ramp(100, 200, 300)
 			e.Claims = []experiment.Claim{{Metric: c.metric, At: &c.at, Of: selector(0), Above: &c.bound}}
 			var attempts []Attempt
 			for i := range c.trials {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/display/phrase"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
@@ -82,7 +83,7 @@ func (j *judge) claim(c *experiment.Claim) summary.Claim {
 	if c.CPUs > 0 && j.cpus > 0 && j.cpus < c.CPUs {
 		out.Verdict, out.Reason = summary.Inconclusive, fmt.Sprintf("it needs a host with %d CPUs, and this one has %d", c.CPUs, j.cpus)
 	}
-	out.Reason = joinNotes(append([]string{out.Reason}, j.notes(c, figures, out.Verdict)...)...)
+	out.Reason = phrase.Join(append([]string{out.Reason}, j.notes(c, figures, out.Verdict)...)...)
 	return out
 }
 
@@ -139,7 +140,7 @@ func boundText(v float64, unit string) string {
 		return digits.Significant(v/(1<<20), 4) + " MiB"
 	}
 	if v >= 1000 {
-		return number(v) + " " + unit
+		return digits.Exact(v) + " " + unit
 	}
 	return digits.Significant(v, 6) + " " + unit
 }
@@ -173,7 +174,7 @@ func inOrder(m Metric, figures []figure) (summary.Verdict, string) {
 		e := r.Between(a.cell, b.cell)
 		switch {
 		case e.Basis == summary.Untested:
-			return summary.Inconclusive, fmt.Sprintf("%s and %s were not tested: %s", a.label, b.label, gapText(&e, plural(min(a.trials, b.trials), "trial")))
+			return summary.Inconclusive, fmt.Sprintf("%s and %s were not tested: %s", a.label, b.label, gapText(&e, phrase.Plural(min(a.trials, b.trials), "trial")))
 		case e.Sign == 0 && math.IsInf(a.high, 1):
 			return summary.Inconclusive, fmt.Sprintf("%s and %s cannot be distinguished: the figure of %s is a lower bound", a.label, b.label, a.label)
 		case e.Sign == 0:

@@ -12,6 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 // claimCell is a cell with one p99 per trial.
@@ -360,7 +361,7 @@ func TestEveryClaimsMetricIsKnown(t *testing.T) {
 }
 
 func TestClaimsComeWithTheSummary(t *testing.T) {
-	e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 	e.Claims = []experiment.Claim{{Says: "it is quick", Published: "10 ms", Metric: "p99", Of: selector(0), Below: new(5.0), CPUs: 4}}
 	b := New(e, []Attempt{{Trial: 1, State: Failed, Why: "start service \"go\": no such file"}})
 	got := b.Summarize(summary.Experiment{}, record.Host{}).Claims

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 )
@@ -73,5 +74,5 @@ func (b *Builder) compared() string {
 			return BreakingPointMetric
 		}
 	}
-	return summary.LatencyPath(goal{objective: b.exp.Objective}.quantile())
+	return summary.LatencyPath(objective.Goal{Objective: b.exp.Objective}.Quantile())
 }

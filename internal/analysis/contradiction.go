@@ -3,12 +3,12 @@ package analysis
 import (
 	"fmt"
 
+	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/experiment"
 )
-
-// mainShare is the share of the slow tail from which a cause explains most of it.
-const mainShare = 0.5
 
 const (
 	// noShare is the share of the slow tail below which a cause explains none of it.
@@ -33,16 +33,10 @@ func byLimit(b *summary.BreakingPoint) bool {
 	return b.LimitedBy == summary.ByCPULimit || b.LimitedBy == summary.ByThrottling
 }
 
-// GeneratorsTail reports whether most of the time of the slow tail is the generator's
-// own delay, or a queue that it caused. The tail then says nothing about the service.
-func GeneratorsTail(c *summary.Cell) bool {
-	return c.Causes != nil && c.Causes.OfGenerator() >= mainShare
-}
-
 // generatorsLatency reports whether a latency quantile of the cell is one of the
 // generator: its slow tail is, and the quantile lies in the tail.
 func generatorsLatency(c *summary.Cell, quantile string) bool {
-	if !GeneratorsTail(c) {
+	if !causes.GeneratorsTail(c) {
 		return false
 	}
 	share, known := summary.ShareOf(quantile)
@@ -63,21 +57,21 @@ func withholdRefuted(c *summary.Cell) {
 	above := "above the breaking point " + b.Evidence
 	throttled := 0.0
 	if c.CPU.Periods != nil && *c.CPU.Periods > 0 {
-		throttled = float64(deref(c.CPU.ThrottledPeriods)) / float64(*c.CPU.Periods)
+		throttled = float64(sums.Value(c.CPU.ThrottledPeriods)) / float64(*c.CPU.Periods)
 	}
 	switch {
 	case b.LimitedBy == summary.ByMemory || b.LimitedBy == summary.ByErrors: // whatever is slow
 	case !tail.Divided(): // a few requests refute nothing
-	case GeneratorsTail(c):
+	case causes.GeneratorsTail(c):
 		withhold(b, of(tail.OfGenerator(), "the generator's own")+", so nothing is known about the service")
 	case byLimit(b) && tail.Throttling < noShare && throttled >= throttledLittle:
 		withhold(b, fmt.Sprintf("%s; but %s, although it was throttled in %.0f%% of the periods there", above, of(tail.Throttling, "throttling"), 100*throttled))
 	case b.LimitedBy == summary.ByDependency && c.WaitsMS != nil && tail.Dependency < noShare:
 		withhold(b, above+"; but "+of(tail.Dependency, "the dependency"))
 	case byLimit(b):
-	case tail.Throttling >= mainShare:
+	case tail.Throttling >= causes.MainShare:
 		withhold(b, above+"; but "+of(tail.Throttling, "throttling"))
-	case tail.Dependency >= mainShare && b.LimitedBy != summary.ByDependency:
+	case tail.Dependency >= causes.MainShare && b.LimitedBy != summary.ByDependency:
 		withhold(b, above+"; but "+of(tail.Dependency, "the dependency"))
 	}
 }
@@ -119,7 +113,7 @@ func bothBreak(b, free *summary.BreakingPoint) bool {
 
 func refutedBy(b *summary.BreakingPoint, free *summary.BreakingPoint, but string) *summary.BreakingPoint {
 	out := *b
-	withhold(&out, fmt.Sprintf("above the breaking point %s; but without the limit %s (%s against %s)", b.Evidence, but, threeDigits(*free.Load()), threeDigits(*b.Load())))
+	withhold(&out, fmt.Sprintf("above the breaking point %s; but without the limit %s (%s against %s)", b.Evidence, but, digits.Three(*free.Load()), digits.Three(*b.Load())))
 	return &out
 }
 

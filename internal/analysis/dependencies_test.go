@@ -7,13 +7,14 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 // A database may be several processes, as FerretDB is one in front of PostgreSQL. Its
 // memory is that of all of them at one time.
 func TestADependencysMemoryIsThatOfAllItsProcesses(t *testing.T) {
 	db := func(trial, seq, process int, memory, peak int64) *signals.Frame {
-		f := server(seq, signals.Measure, 0.1, 10, 0)
+		f := fixture.Server(seq, signals.Measure, 0.1, 10, 0)
 		f.Trial, f.Of, f.Index = trial, "db", process
 		f.Server.Memory, f.Server.MemoryPeak = &memory, &peak
 		return f
@@ -40,8 +41,8 @@ func TestADependencysMemoryIsThatOfAllItsProcesses(t *testing.T) {
 		{"one of them gave no reading", []*signals.Frame{db(1, 1, 0, 100, 100), db(1, 1, 1, 10, 10), unknown, db(1, 4, 1, 20, 20)}, new(int64(110))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := New(testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}}), []Attempt{{Trial: 1, Repeat: 1}, {Trial: 2, Repeat: 2}})
-			b.Add(client(1, signals.Measure, 10, 0))
+			b := New(fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}}), []Attempt{{Trial: 1, Repeat: 1}, {Trial: 2, Repeat: 2}})
+			b.Add(fixture.Client(1, signals.Measure, 10, 0))
 			for _, f := range c.frames {
 				b.Add(f)
 			}

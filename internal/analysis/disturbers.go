@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
@@ -39,12 +40,12 @@ func sourceWords(by disturbance.Source) (words []string) {
 // WhyDisturbed returns why a trial of an experiment is to be repeated, by what was not the
 // service's in it; "": it is not.
 func WhyDisturbed(e *experiment.Experiment, n *disturbance.Noise) string {
-	return n.Disturbed(goal{objective: e.Objective}.late())
+	return n.Disturbed(objective.Goal{Objective: e.Objective}.Late())
 }
 
 // disturbance is nil if no trial ran to its end.
 func (c *cell) disturbance() *summary.Disturbance {
-	d := &summary.Disturbance{By: []string{}, Quantile: c.goal.quantile()}
+	d := &summary.Disturbance{By: []string{}, Quantile: c.goal.Quantile()}
 	var by disturbance.Source
 	if c.plan.Load.Benchmark {
 		d.Quantile = ""
@@ -60,9 +61,9 @@ func (c *cell) disturbance() *summary.Disturbance {
 			if t.attempt.State > Disturbed {
 				continue
 			}
-			who := t.all.Noise.Disturbing(c.goal.late())
+			who := t.all.Noise.Disturbing(c.goal.Late())
 			if who != 0 || t.attempt.State == Disturbed {
-				d.Reasons = append(d.Reasons, fmt.Sprintf("trial %d: %s", t.attempt.Trial, cmp.Or(t.attempt.Why, t.all.Noise.Disturbed(c.goal.late()))))
+				d.Reasons = append(d.Reasons, fmt.Sprintf("trial %d: %s", t.attempt.Trial, cmp.Or(t.attempt.Why, t.all.Noise.Disturbed(c.goal.Late()))))
 			}
 			addTrial(d, t, who)
 			nameNeighbours(d, t, who)

@@ -9,25 +9,26 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 func TestARampNamesWhoDisturbedIt(t *testing.T) {
-	stolen := shown{latency: time.Second, steal: 0.8}
-	both := shown{latency: time.Second, steal: 0.8, foreign: 0.8}
-	fast := shown{foreign: 0.8} // a level that meets the objective next to others was not disturbed
+	stolen := fixture.Level{Latency: time.Second, Steal: 0.8}
+	both := fixture.Level{Latency: time.Second, Steal: 0.8, Foreign: 0.8}
+	fast := fixture.Level{Foreign: 0.8} // a level that meets the objective next to others was not disturbed
 	for _, c := range []struct {
 		name   string
-		levels []shown
+		levels []fixture.Level
 		want   []string
 	}{
-		{"nobody did", []shown{fine, fine, slow, slow}, nil},
-		{"a neighbour did", []shown{fine, fine, beside, slow}, []string{summary.Neighbours}},
-		{"the hypervisor did", []shown{fine, fine, stolen, slow}, []string{summary.Hypervisor}},
-		{"both did", []shown{fine, fine, both, slow}, []string{summary.Neighbours, summary.Hypervisor}},
-		{"a neighbour did below the level that the hypervisor upset", []shown{fine, fast, stolen, slow}, []string{summary.Hypervisor}},
+		{"nobody did", []fixture.Level{fixture.Fine, fixture.Fine, fixture.Slow, fixture.Slow}, nil},
+		{"a neighbour did", []fixture.Level{fixture.Fine, fixture.Fine, fixture.Beside, fixture.Slow}, []string{summary.Neighbours}},
+		{"the hypervisor did", []fixture.Level{fixture.Fine, fixture.Fine, stolen, fixture.Slow}, []string{summary.Hypervisor}},
+		{"both did", []fixture.Level{fixture.Fine, fixture.Fine, both, fixture.Slow}, []string{summary.Neighbours, summary.Hypervisor}},
+		{"a neighbour did below the level that the hypervisor upset", []fixture.Level{fixture.Fine, fast, stolen, fixture.Slow}, []string{summary.Hypervisor}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := rampTo(100, 200, 300, 400)
+			e := fixture.Ramp(100, 200, 300, 400)
 			b := New(e, []Attempt{{Trial: 1}})
 			fill(b.cells[0], 0, c.levels)
 			wantDisturbed(t, b.Cells()[0], c.want)
@@ -51,11 +52,11 @@ func TestASearchNamesWhoDisturbedIt(t *testing.T) {
 			for i := range c.windows {
 				steps = append(steps, signals.SearchStep{Trial: 1, Step: i, Load: 50, First: i + 1, Last: i + 1})
 			}
-			b := New(searchExperiment(), []Attempt{{Trial: 1}}, steps...)
+			b := New(fixture.Search(), []Attempt{{Trial: 1}}, steps...)
 			for i, h := range c.windows {
 				h.CPUs = 2
 				seq := i + 1
-				b.Add(client(seq, signals.Measure, 100, time.Millisecond))
+				b.Add(fixture.Client(seq, signals.Measure, 100, time.Millisecond))
 				b.Add(&signals.Frame{Trial: 1, Seq: seq, Phase: signals.Measure, Start: int64(seq) * 1e9, End: int64(seq+1) * 1e9, Host: &h})
 			}
 			wantDisturbed(t, b.Cells()[0], c.want)
@@ -76,9 +77,9 @@ func TestNeighboursAreNamed(t *testing.T) {
 		{"the hypervisor did", signals.Host{CPUs: 2, Steal: 1}, nil},
 		{"they did", signals.Host{CPUs: 2, Foreign: 1}, cc},
 	} {
-		b := New(searchExperiment(), []Attempt{{Trial: 1, Repeat: 1, Neighbours: sh}, {Trial: 2, Repeat: 2, Neighbours: cc}}, steps...)
+		b := New(fixture.Search(), []Attempt{{Trial: 1, Repeat: 1, Neighbours: sh}, {Trial: 2, Repeat: 2, Neighbours: cc}}, steps...)
 		for trial := 1; trial <= 2; trial++ {
-			f := client(1, signals.Measure, 100, time.Millisecond)
+			f := fixture.Client(1, signals.Measure, 100, time.Millisecond)
 			f.Trial = trial
 			b.Add(f)
 			b.Add(&signals.Frame{Trial: trial, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &c.host})

@@ -7,6 +7,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 // Five frames are unsteady only if all of them rise or fall; four are too few.
@@ -58,7 +59,7 @@ func TestFalseAlarmsOfFiveFrames(t *testing.T) {
 // A constant service beside neighbours is slower while they are there, and so is one whose
 // generator sends late. Neither shows that the service had not settled.
 func TestOthersDoNotUnsettleAService(t *testing.T) {
-	e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 100}})
+	e := fixture.Experiment(experiment.Load{Rate: &experiment.Target{Value: 100}})
 	late := func(f *signals.Frame) *signals.Frame {
 		for range 5 {
 			f.Client.SendLag.Record(40 * time.Millisecond)
@@ -86,7 +87,7 @@ func TestOthersDoNotUnsettleAService(t *testing.T) {
 	} {
 		b := New(e, []Attempt{{Trial: 1, State: c.state}})
 		for i, p99 := range []time.Duration{10, 50, 100, 150, 200, 250} {
-			f := client(i, signals.Measure, 100, p99*time.Millisecond)
+			f := fixture.Client(i, signals.Measure, 100, p99*time.Millisecond)
 			if c.late {
 				f = late(f)
 			}

@@ -136,11 +136,3 @@ func float(v *int64) *float64 {
 	}
 	return new(float64(*v))
 }
-
-// deref returns 0 for a figure that was not measured.
-func deref[T int64 | float64](v *T) T {
-	if v == nil {
-		return 0
-	}
-	return *v
-}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 func (b *Builder) findings(cells []summary.Cell) []summary.Finding {
@@ -87,7 +89,7 @@ func (b *Builder) breakingFinding(c *summary.Cell) summary.Finding {
 	if c.Breaking.Untested {
 		verb = "untested: estimated to meet the objective up to"
 	}
-	f.Title = fmt.Sprintf("%s %s%s %s", verb, bound, threeDigits(*load), unit)
+	f.Title = fmt.Sprintf("%s %s%s %s", verb, bound, digits.Three(*load), unit)
 	held := c.Breaking.Held
 	if !c.Load.Find { // the levels of a ramp are all tested
 		if at := slices.IndexFunc(c.Steps, func(s summary.Step) bool { return s.Target == *load }); at >= 0 {
@@ -95,10 +97,10 @@ func (b *Builder) breakingFinding(c *summary.Cell) summary.Finding {
 		}
 	}
 	if held != nil && held.LatencyMS != nil {
-		f.Text += fmt.Sprintf("; measured at %s: %s", threeDigits(held.Target), measuredText(b.exp.Objective, held.LatencyMS, held.OfAll, held.Availability, ""))
+		f.Text += fmt.Sprintf("; measured at %s: %s", digits.Three(held.Target), measuredText(b.exp.Objective, held.LatencyMS, held.OfAll, held.Availability, ""))
 	}
 	if missed := c.Breaking.Missed; missed != nil {
-		f.Text += "; missed at " + threeDigits(missed.Target)
+		f.Text += "; missed at " + digits.Three(missed.Target)
 	}
 	return f
 }
@@ -134,8 +136,8 @@ func (b *Builder) failures(c *summary.Cell) []summary.Finding {
 		if len(trials) == 0 {
 			continue
 		}
-		f := summary.Finding{Level: "warning", Cell: &c.Cell, Title: plural(len(trials), "trial") + " " + kind.words}
-		f.Text = strings.TrimPrefix(plural(len(trials), "trial"), fmt.Sprint(len(trials), " ")) + " " + strings.Join(trials, ", ") + ": " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
+		f := summary.Finding{Level: "warning", Cell: &c.Cell, Title: phrase.Plural(len(trials), "trial") + " " + kind.words}
+		f.Text = strings.TrimPrefix(phrase.Plural(len(trials), "trial"), fmt.Sprint(len(trials), " ")) + " " + strings.Join(trials, ", ") + ": " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
 		if more := len(reasons) - 3; more > 0 {
 			f.Text += fmt.Sprintf("; and %d more like these", more)
 		}

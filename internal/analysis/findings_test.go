@@ -10,6 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 func TestAnObjectiveIsWrittenDownInFigures(t *testing.T) {
@@ -35,7 +36,7 @@ func TestAnObjectiveIsWrittenDownInFigures(t *testing.T) {
 // TestASearchedCellSaysUpToWhichLoad guards against figures of another load next to
 // "meets" or "misses".
 func TestASearchedCellSaysUpToWhichLoad(t *testing.T) {
-	e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 50}, Find: true})
+	e := fixture.Experiment(experiment.Load{Rate: &experiment.Target{Value: 50}, Find: true})
 	e.Objective = &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond, Availability: 99.9}
 	b := New(e, nil)
 	tested := &summary.Quantiles{P99: 56.06}

@@ -27,30 +27,30 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 			flag(summary.FlagSearchDisturbed, t.search.sources() != 0)
 			flag(summary.FlagSearchIncomplete, t.search.tested() == nil && t.search.result().Load > 0)
 		}
-		for _, f := range noiseFlags(&t.noise().Noise, c.goal.late()) {
+		for _, f := range noiseFlags(&t.noise().Noise, c.goal.Late()) {
 			flag(f, true)
 		}
 		flag(summary.FlagIncomplete, t.attempt.cut())
 	}
 	flag(summary.FlagAgentLost, s.Generator.Lost > 0)
 	flag(summary.FlagSearchDisturbed, c.ramps().disturbed() > 0)
-	flag(summary.FlagNoWindows, c.noWindows && s.LatencyMS != nil && c.levels == nil && deref(s.CPU.ThrottledPeriods) > 0)
+	flag(summary.FlagNoWindows, c.noWindows && s.LatencyMS != nil && c.levels == nil && sums.Value(s.CPU.ThrottledPeriods) > 0)
 	flag(summary.FlagLowerBound, s.Breaking != nil && s.Breaking.AtLeast && s.Breaking.LimitedBy != "")
 	flag(summary.FlagUnsteady, c.levels == nil && !find && 2*c.drifts() > len(c.trials))
 	for _, d := range s.Dependencies {
-		flag(summary.FlagDependencyThrottled, deref(d.ThrottledPeriods) > 0)
-		flag(summary.FlagDependencyRestarted, deref(d.Restarts) > 0)
+		flag(summary.FlagDependencyThrottled, sums.Value(d.ThrottledPeriods) > 0)
+		flag(summary.FlagDependencyRestarted, sums.Value(d.Restarts) > 0)
 	}
 	flag(summary.FlagSentLate, s.Generator.SentLate && !s.Generator.Limited)
 	flag(summary.FlagGeneratorLimited, s.Generator.Limited)
 	flag(summary.FlagNoPorts, s.Generator.NoPorts > 0)
 	flag(summary.FlagUnaccepted, unaccepted(&whole.Client.Errors))
-	flag(summary.FlagRestarted, deref(s.Restarts) > 0)
+	flag(summary.FlagRestarted, sums.Value(s.Restarts) > 0)
 	for _, t := range c.trials {
 		flag(summary.FlagDownAtEnd, !find && !c.plan.Load.Benchmark && t.ending.down())
 	}
 	flag(summary.FlagFrozen, s.Frozen != "")
-	flag(summary.FlagOOMKilled, deref(s.Memory.OOMKills) > 0)
+	flag(summary.FlagOOMKilled, sums.Value(s.Memory.OOMKills) > 0)
 	flag(summary.FlagDropped, !find && s.Errors.Dropped > 0)
 	flag(summary.FlagFewPeriods, s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
 	flag(summary.FlagFewRequests, s.LatencyMS != nil && !Supports(s, "p99"))
@@ -98,7 +98,7 @@ func (c *cell) drifts() int {
 	n := 0
 	for _, t := range c.trials {
 		by := &t.noise().Noise
-		if t.drift.unsteady() && t.attempt.State != Disturbed && !by.SentLate() && by.Disturbing(c.goal.late()) == 0 {
+		if t.drift.unsteady() && t.attempt.State != Disturbed && !by.SentLate() && by.Disturbing(c.goal.Late()) == 0 {
 			n++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 func TestMemoryThatGrowsFromRunToRunIsFound(t *testing.T) {
@@ -52,11 +53,11 @@ func TestAKeptServiceHasPeaksOfItsTrials(t *testing.T) {
 		want float64
 	}{{"restarted", false, 90}, {"kept", true, 40}} {
 		t.Run(c.name, func(t *testing.T) {
-			e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+			e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 			e.Measure.Kept = c.kept
-			f := server(1, signals.Measure, 0.5, 10, 0)
+			f := fixture.Server(1, signals.Measure, 0.5, 10, 0)
 			f.Server.Memory, f.Server.MemoryPeak = new(int64(40)), new(int64(90))
-			got, _ := build(e, client(1, signals.Measure, 10, 0), f)
+			got, _ := build(e, fixture.Client(1, signals.Measure, 10, 0), f)
 			if p := got.PerTrial[0].MemoryPeak; p == nil || *p != c.want {
 				t.Errorf("peak %v, want %v", show(p), c.want)
 			}

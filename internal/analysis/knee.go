@@ -12,7 +12,7 @@ import (
 // knee is where the latency leaves its floor, over all windows of the searches; nil if it
 // does not. A window in which the generator was the limit has its delay, and is left out.
 func (s *searches) knee() *summary.Knee {
-	k := floor{quantile: s.goal.quantile()}
+	k := floor{quantile: s.goal.Quantile()}
 	for _, one := range s.all {
 		for i := range one.steps {
 			if step := &one.steps[i]; step.used && !step.Cut && step.window.outside() != summary.ByGenerator {
@@ -26,7 +26,7 @@ func (s *searches) knee() *summary.Knee {
 // knee is where the latency leaves its floor, over all levels of the ramps; nil if it does
 // not.
 func (r *ramps) knee() *summary.Knee {
-	k := floor{quantile: r.goal.quantile()}
+	k := floor{quantile: r.goal.Quantile()}
 	for _, t := range r.trials {
 		for i := range t.levels {
 			k.add(r.levels.held[i].target, t.levels[i])

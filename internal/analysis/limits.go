@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 const (
@@ -30,7 +33,7 @@ const (
 // Stretch is a part of a trial whose limit is in question: the window of a search, a
 // level of a ramp, or all of a constant load.
 type Stretch struct {
-	goal goal
+	goal objective.Goal
 	open bool // an open loop
 	sums *sums.Total
 	// over are the windows, or levels, that missed the objective at this load and at
@@ -60,11 +63,11 @@ func (s Stretch) inside(blocks []search.Block) (by, evidence string) {
 func (s Stretch) used(blocks []search.Block) (by, evidence string) {
 	server := &s.sums.Server
 	if server.OOMKills != nil && *server.OOMKills > 0 {
-		return summary.ByMemory, plural(int(*server.OOMKills), "OOM kill") + " in the windows above it"
+		return summary.ByMemory, phrase.Plural(int(*server.OOMKills), "OOM kill") + " in the windows above it"
 	}
 	if text := s.failedText(blocks); text != "" {
-		if n := deref(server.Restarts); n > 0 {
-			text += fmt.Sprintf("; the service ended %s there", plural(int(n), "time"))
+		if n := sums.Value(server.Restarts); n > 0 {
+			text += fmt.Sprintf("; the service ended %s there", phrase.Plural(int(n), "time"))
 		}
 		return summary.ByErrors, text
 	}
@@ -78,7 +81,7 @@ func (s Stretch) used(blocks []search.Block) (by, evidence string) {
 		return summary.ByDependency, text
 	}
 	if stoppedInBursts(server) {
-		return summary.ByThrottling, fmt.Sprintf("it was %s, though it used %.0f%% of its CPU limit on average", throttledText(server), 100*deref(server.OfLimit()))
+		return summary.ByThrottling, fmt.Sprintf("it was %s, though it used %.0f%% of its CPU limit on average", throttledText(server), 100*sums.Value(server.OfLimit()))
 	}
 	if by, evidence := s.busy(); by != "" {
 		return by, evidence
@@ -109,7 +112,7 @@ func (s Stretch) dependencyText() string {
 		case atOwnLimit(d):
 			return followed(fmt.Sprintf("%s used %.0f%% of its own CPU limit", name, 100**d.OfLimit()), throttledText(d))
 		case stoppedInBursts(d):
-			return fmt.Sprintf("%s was %s, though it used %.0f%% of its own CPU limit on average", name, throttledText(d), 100*deref(d.OfLimit()))
+			return fmt.Sprintf("%s was %s, though it used %.0f%% of its own CPU limit on average", name, throttledText(d), 100*sums.Value(d.OfLimit()))
 		}
 	}
 	return ""
@@ -126,13 +129,13 @@ func (s Stretch) waitedText() string {
 	if waited < waitShare*took {
 		return ""
 	}
-	return fmt.Sprintf("a request took %s ms, of which it waited %s ms for a dependency", threeDigits(took), threeDigits(min(waited, took)))
+	return fmt.Sprintf("a request took %s ms, of which it waited %s ms for a dependency", digits.Three(took), digits.Three(min(waited, took)))
 }
 
 // failedText states that errors, not latency, miss the objective; "" otherwise. A
 // timeout is a slow answer, not such an error.
 func (s Stretch) failedText(blocks []search.Block) string {
-	config, k := s.goal.allowed(), &s.sums.Client
+	config, k := s.goal.Allowed(), &s.sums.Client
 	failed, n := k.Failed(), float64(k.Requests())
 	text := s.tooManyFailed()
 	if text == "" {
@@ -153,7 +156,7 @@ func (s Stretch) failedText(blocks []search.Block) string {
 func (s Stretch) tooManyFailed() string {
 	k := &s.sums.Client
 	failed, n := float64(k.Failed()), float64(k.Requests())
-	if !search.Exceeds(failed, n, s.goal.allowedErrors()) {
+	if !search.Exceeds(failed, n, s.goal.AllowedErrors()) {
 		return ""
 	}
 	return fmt.Sprintf("%.3g%% of the requests got no good answer (%s)", 100*failed/n, failureKinds(k.Errors))

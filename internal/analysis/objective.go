@@ -5,139 +5,22 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/experiment/span"
 )
-
-// goal judges sums of frames by the objective. It is the only place that does, for a
-// cell, a level, a step and a window alike, and it judges by the same comparison as a
-// search: a request that is not good counts as infinitely late.
-type goal struct {
-	objective *experiment.Objective // nil: none
-	timeout   time.Duration         // of a request
-}
-
-func goalOf(e *experiment.Experiment, c *experiment.Cell) goal {
-	return goal{e.Objective, c.Load.Timeout}
-}
-
-// allowed returns the shares of requests that the objective allows to be late and to
-// fail; negative: not part of the objective.
-func (g goal) allowed() search.Config {
-	c := search.Config{AllowedLate: -1, AllowedBad: -1}
-	if g.hasLatency() {
-		c.AllowedLate, c.Late = 1-summary.QuantileShare(g.objective.Quantile), g.objective.Latency
-	}
-	if g.objective != nil && g.objective.Availability > 0 {
-		c.AllowedBad = 1 - g.objective.Availability/100
-	}
-	return c
-}
-
-// hasLatency reports whether a latency is part of the objective.
-func (g goal) hasLatency() bool { return g.objective != nil && g.objective.Quantile != "" }
-
-// quantile is the quantile of the objective, or p99 if it has none.
-func (g goal) quantile() string {
-	if g.hasLatency() {
-		return g.objective.Quantile
-	}
-	return "p99"
-}
-
-// late is the share of requests that may be slower than the quantile: 0.01 for p99.
-func (g goal) late() float64 { return 1 - summary.QuantileShare(g.quantile()) }
-
-// allowedErrors is the share of requests that may fail before the failures alone miss
-// the objective: a failed request is not available, and it is late.
-func (g goal) allowedErrors() float64 {
-	c := g.allowed()
-	switch {
-	case c.AllowedLate < 0:
-		return c.AllowedBad
-	case c.AllowedBad < 0:
-		return c.AllowedLate
-	}
-	return min(c.AllowedLate, c.AllowedBad)
-}
-
-// count returns the requests of a total as the objective counts them: see
-// signals.Histogram.Late.
-func (g goal) count(t *sums.Total) search.Block {
-	k := &t.Client
-	b := search.Block{Requests: k.Requests(), Bad: k.Bad()}
-	if g.hasLatency() {
-		b.Late = k.Latency.Late(g.objective.Latency, g.timeout, b.Bad, k.Errors.Timeouts)
-	}
-	return b
-}
-
-// met reports whether the requests of a total meet the objective: a quantile is met if
-// at least that share of all requests had a good answer within the latency.
-//
-// It returns nil if no request ended. It also returns nil for a latency objective
-// under a load that was not held, because a quantile over a ramp describes no load,
-// unless the availability is missed.
-func (g goal) met(t *sums.Total, held bool) *bool {
-	config, b := g.allowed(), g.count(t)
-	unknown := !held && config.AllowedLate >= 0
-	if unknown {
-		config.AllowedLate = -1
-	}
-	missed := config.Missed([]search.Block{b})
-	if g.objective == nil || b.Requests == 0 || unknown && !missed {
-		return nil
-	}
-	return new(!missed)
-}
-
-// failed reports whether failed requests, other than timeouts, miss the objective.
-func (g goal) failed(t *sums.Total) bool {
-	k := &t.Client
-	return g.objective != nil && search.Exceeds(float64(k.Failed()), float64(k.Requests()), g.allowedErrors())
-}
-
-// missedBy explains why a latency objective was missed although the quantile of the
-// answered requests meets it; "" otherwise.
-func (g goal) missedBy(t *sums.Total) string {
-	o, q, b := g.objective, summary.QuantilesOf(t.Client.Latency), g.count(t)
-	switch {
-	case o.Quantile == "" || q != nil && q.Named(o.Quantile) > summary.MS(o.Latency):
-		return "" // the figures show it
-	case !search.Exceeds(float64(b.Late), float64(b.Requests), g.allowed().AllowedLate):
-		return "" // only the availability is missed
-	case b.Bad == 0:
-		return Lateness(b.Late, b.Requests, o.Latency)
-	}
-	return Failing(b.Bad, b.Requests)
-}
-
-// Failing states that failed requests miss a latency objective which the answered ones
-// meet.
-func Failing(failed, requests int64) string {
-	return fmt.Sprintf("%.3g%% of the requests failed, and a failed request counts as infinitely late", 100*float64(failed)/float64(requests))
-}
-
-// Lateness states that a latency objective is missed although the quantile, which is
-// rounded to one request, meets it.
-func Lateness(late, requests int64, limit time.Duration) string {
-	return fmt.Sprintf("%.3g%% of the requests were later than %v", 100*float64(late)/float64(requests), span.Text(limit))
-}
 
 // objective judges a cell by the sums of its figures. A load with several levels meets
 // the objective if every level does. A load without a level has no quantile, so a
 // latency cannot be judged.
 func (c *cell) objective(s *summary.Cell, t *sums.Total, held bool) *summary.Objective {
-	if c.goal.objective == nil {
+	if c.goal.Objective == nil {
 		return nil
 	}
-	r := objectiveOf(c.goal.objective)
+	r := objectiveOf(c.goal.Objective)
 	if s.Load.Find { // met below the breaking point, if there is one
 		found := s.Breaking != nil && s.Breaking.Load() != nil
 		if found || s.Trials > 0 && !metSomewhere(s.Steps) {
@@ -146,9 +29,9 @@ func (c *cell) objective(s *summary.Cell, t *sums.Total, held bool) *summary.Obj
 		return r
 	}
 	if len(s.Steps) < 2 {
-		r.Met = c.goal.met(t, held)
+		r.Met = c.goal.Met(t, held)
 		if r.Met != nil && !*r.Met {
-			r.Missed = c.goal.missedBy(t)
+			r.Missed = c.goal.MissedBy(t)
 			if c.stretch(t).generatorMisses() {
 				r.Met, r.Missed = nil, "only the generator's delay misses it: done − sent meets it"
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 // endings is how the requests of one second ended.
@@ -34,7 +35,7 @@ func (s endings) experiment(target *experiment.Target) *experiment.Experiment {
 	if s.waiting {
 		load.Waiting = new(int64(1))
 	}
-	e := testExperiment(load)
+	e := fixture.Experiment(load)
 	e.Objective = &experiment.Objective{Availability: s.availability}
 	if s.quantile != "" {
 		e.Objective.Quantile, e.Objective.Latency = s.quantile, limit
@@ -44,7 +45,7 @@ func (s endings) experiment(target *experiment.Target) *experiment.Experiment {
 
 // frame is the client frame of the second with this number.
 func (s endings) frame(seq int) *signals.Frame {
-	f := client(seq, signals.Measure, s.good, 20*time.Millisecond)
+	f := fixture.Client(seq, signals.Measure, s.good, 20*time.Millisecond)
 	k := f.Client
 	k.Good += s.late
 	k.Status = map[string]int64{"200": k.Good + s.failed, "503": s.bad}
@@ -196,9 +197,9 @@ func TestAFindingSaysThatFailedRequestsMissALatency(t *testing.T) {
 // which failed, p99 is the 990th of those that were answered.
 func TestALatencyOfAllRequestsCountsTheFailedOnes(t *testing.T) {
 	of := func(refused int64) summary.Cell {
-		e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 1000}, Agents: 1, Timeout: 20 * time.Second})
+		e := fixture.Experiment(experiment.Load{Rate: &experiment.Target{Value: 1000}, Agents: 1, Timeout: 20 * time.Second})
 		e.Objective = &experiment.Objective{Quantile: "p99", Latency: 987 * time.Millisecond}
-		f := client(1, "measure", 0, 0)
+		f := fixture.Client(1, "measure", 0, 0)
 		k := f.Client
 		k.Good, k.Refused = 1000-refused, refused
 		k.Status = map[string]int64{"200": k.Good}

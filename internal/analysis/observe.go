@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
@@ -25,7 +26,7 @@ const mostAfter = time.Minute
 // SearchConfig returns the configuration of the search in one cell of the experiment.
 func SearchConfig(e *experiment.Experiment, c *experiment.Cell) search.Config {
 	target := c.Load.Target()
-	config := goalOf(e, c).allowed()
+	config := objective.Of(e, c).Allowed()
 	config.First, config.Whole, config.Most = target.Value, c.Load.Users != nil, mostRate
 	config.Block, config.Budget = e.Measure.Interval, e.Measure.Duration-e.Measure.Warmup
 	config.After, config.Timeout = min(config.Budget, mostAfter), c.Load.Timeout
@@ -61,7 +62,7 @@ type Observed struct {
 
 // Observe returns an empty window of a step.
 func Observe(e *experiment.Experiment, c *experiment.Cell, load float64) *Observed {
-	return &Observed{Stretch: Stretch{goal: goalOf(e, c), open: c.Load.Users == nil, sums: sums.New()},
+	return &Observed{Stretch: Stretch{goal: objective.Of(e, c), open: c.Load.Users == nil, sums: sums.New()},
 		service: c.Service.Name, load: load, bounded: c.Load.Waiting != nil, at: map[int]int{}, last: -1, pending: map[int]int64{}}
 }
 
@@ -84,8 +85,8 @@ func (o *Observed) Add(f *signals.Frame) {
 	}
 	b.Requests += k.Good + bad
 	b.Bad += bad
-	if o.goal.hasLatency() {
-		b.Late += k.Latency.Late(o.goal.objective.Latency, o.goal.timeout, bad, k.Timeouts)
+	if o.goal.HasLatency() {
+		b.Late += k.Latency.Late(o.goal.Objective.Latency, o.goal.Timeout, bad, k.Timeouts)
 	}
 	if f.Seq > o.last {
 		o.last = f.Seq
@@ -104,7 +105,7 @@ func (o *Observed) Blocks() []search.Block {
 		last := &blocks[len(blocks)-1]
 		last.Requests += overdue
 		last.Late += overdue
-		if !o.goal.hasLatency() {
+		if !o.goal.HasLatency() {
 			last.Bad += overdue // without a latency objective: they may never be answered
 		} else {
 			last.Overdue = overdue
@@ -126,8 +127,8 @@ func (o *Observed) overdue() int64 {
 		pending += n
 	}
 	rate, within := o.load, time.Second
-	if o.goal.hasLatency() {
-		within = o.goal.objective.Latency
+	if o.goal.HasLatency() {
+		within = o.goal.Objective.Latency
 	}
 	if !o.open { // users wait, so the rate is that of the answers
 		rate = 0

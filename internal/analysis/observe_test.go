@@ -12,23 +12,17 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
-func searchExperiment() *experiment.Experiment {
-	e := testExperiment(experiment.Load{Rate: &experiment.Target{Value: 50}, Find: true, Agents: 1})
-	e.Measure = experiment.Measure{Warmup: time.Second, Duration: 60 * time.Second, Repeats: 1, Interval: time.Second}
-	e.Objective = &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond, Availability: 99.9}
-	return e
-}
-
 func TestAWindowShowsRequestsLateAndBad(t *testing.T) {
-	e := searchExperiment()
-	late := client(1, signals.Measure, 10, 200*time.Millisecond)
+	e := fixture.Search()
+	late := fixture.Client(1, signals.Measure, 10, 200*time.Millisecond)
 	late.Client.Timeouts = 2 // in the histogram only if the agent recorded them
 	for range 2 {
 		late.Client.Latency.Record(2 * time.Second)
 	}
-	errors := client(2, signals.Measure, 90, time.Millisecond)
+	errors := fixture.Client(2, signals.Measure, 90, time.Millisecond)
 	errors.Client.Status["500"] = 5
 	for _, c := range []struct {
 		name         string
@@ -39,7 +33,7 @@ func TestAWindowShowsRequestsLateAndBad(t *testing.T) {
 		{"timeouts are late and bad", 99.9, []*signals.Frame{late}, []search.Block{{Requests: 12, Late: 12, Bad: 2}}},
 		{"errors are bad and late", 99.9, []*signals.Frame{errors}, []search.Block{{Requests: 95, Late: 5, Bad: 5}}},
 		{"whether an availability is asked or not", 0, []*signals.Frame{errors}, []search.Block{{Requests: 95, Late: 5, Bad: 5}}},
-		{"one block an interval, server halves are none", 99.9, []*signals.Frame{late, server(1, signals.Measure, 1, 10, 0), errors},
+		{"one block an interval, server halves are none", 99.9, []*signals.Frame{late, fixture.Server(1, signals.Measure, 1, 10, 0), errors},
 			[]search.Block{{Requests: 12, Late: 12, Bad: 2}, {Requests: 95, Late: 5, Bad: 5}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -56,16 +50,16 @@ func TestAWindowShowsRequestsLateAndBad(t *testing.T) {
 }
 
 func TestAServiceThatAnswersNothingIsLate(t *testing.T) {
-	e := searchExperiment()
+	e := fixture.Search()
 	o := Observe(e, &e.Cells[0], 1000)
-	f := client(1, signals.Measure, 0, 0)
+	f := fixture.Client(1, signals.Measure, 0, 0)
 	f.Client.InFlight, f.Client.Waiting = 50, 950
 	o.Add(f)
 	// In time, 1000/s x 0.1 s = 100 would be pending, and by chance 3 x 10 + 1 more.
 	if d := cmp.Diff([]search.Block{{Requests: 869, Late: 869, Overdue: 869}}, o.Blocks()); d != "" {
 		t.Error(d)
 	}
-	f = client(2, signals.Measure, 1000, time.Millisecond)
+	f = fixture.Client(2, signals.Measure, 1000, time.Millisecond)
 	f.Client.InFlight = 120
 	o.Add(f)
 	if got := o.Blocks(); got[1].Late != 0 || got[0].Late != 0 {
@@ -74,17 +68,17 @@ func TestAServiceThatAnswersNothingIsLate(t *testing.T) {
 }
 
 func TestTheGeneratorOrTheHostIsTheLimitOnlyWhereTheServiceIsNot(t *testing.T) {
-	e := searchExperiment()
-	lagging := client(1, signals.Measure, 100, 50*time.Millisecond)
+	e := fixture.Search()
+	lagging := fixture.Client(1, signals.Measure, 100, 50*time.Millisecond)
 	for range 10 {
 		lagging.Client.SendLag.Record(30 * time.Millisecond)
 	}
-	late := client(1, signals.Measure, 100, 150*time.Millisecond)
+	late := fixture.Client(1, signals.Measure, 100, 150*time.Millisecond)
 	for range 10 {
 		late.Client.SendLag.Record(30 * time.Millisecond)
 	}
 	once := func(lag time.Duration) *signals.Frame {
-		f := client(1, signals.Measure, 50, 5*time.Millisecond)
+		f := fixture.Client(1, signals.Measure, 50, 5*time.Millisecond)
 		f.Client.Latency.Record(lag + 5*time.Millisecond)
 		f.Client.SendLag.Record(lag)
 		return f
@@ -92,20 +86,20 @@ func TestTheGeneratorOrTheHostIsTheLimitOnlyWhereTheServiceIsNot(t *testing.T) {
 	host := func(idle float64) *signals.Frame {
 		return &signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &signals.Host{CPUs: 2, Idle: idle}}
 	}
-	prompt := client(1, signals.Measure, 100, 50*time.Millisecond)
+	prompt := fixture.Client(1, signals.Measure, 100, 50*time.Millisecond)
 	for _, c := range []struct {
 		name   string
 		frames []*signals.Frame
 		want   string
 	}{
-		{"all is well", []*signals.Frame{prompt, server(1, signals.Measure, 0.5, 10, 0), host(1)}, ""},
-		{"one request was sent so late that this alone makes it late", []*signals.Frame{once(98 * time.Millisecond), server(1, signals.Measure, 0.5, 10, 0), host(1)}, summary.ByGenerator},
-		{"one was sent late, by chance", []*signals.Frame{once(20 * time.Millisecond), server(1, signals.Measure, 0.5, 10, 0), host(1)}, ""},
-		{"the agent lags", []*signals.Frame{lagging, server(1, signals.Measure, 0.5, 10, 0), host(1)}, summary.ByGenerator},
-		{"the host is full", []*signals.Frame{prompt, server(1, signals.Measure, 0.5, 10, 0), host(0.02)}, summary.ByHost},
-		{"the host is full, but the service is at its limit", []*signals.Frame{prompt, server(1, signals.Measure, 0.95, 10, 0), host(0.02)}, ""},
-		{"the agent lags, and the service is throttled but in time", []*signals.Frame{lagging, server(1, signals.Measure, 0.5, 10, 4), host(1)}, summary.ByGenerator},
-		{"the agent lags, but the service is throttled and late by itself", []*signals.Frame{late, server(1, signals.Measure, 0.5, 10, 4), host(1)}, ""},
+		{"all is well", []*signals.Frame{prompt, fixture.Server(1, signals.Measure, 0.5, 10, 0), host(1)}, ""},
+		{"one request was sent so late that this alone makes it late", []*signals.Frame{once(98 * time.Millisecond), fixture.Server(1, signals.Measure, 0.5, 10, 0), host(1)}, summary.ByGenerator},
+		{"one was sent late, by chance", []*signals.Frame{once(20 * time.Millisecond), fixture.Server(1, signals.Measure, 0.5, 10, 0), host(1)}, ""},
+		{"the agent lags", []*signals.Frame{lagging, fixture.Server(1, signals.Measure, 0.5, 10, 0), host(1)}, summary.ByGenerator},
+		{"the host is full", []*signals.Frame{prompt, fixture.Server(1, signals.Measure, 0.5, 10, 0), host(0.02)}, summary.ByHost},
+		{"the host is full, but the service is at its limit", []*signals.Frame{prompt, fixture.Server(1, signals.Measure, 0.95, 10, 0), host(0.02)}, ""},
+		{"the agent lags, and the service is throttled but in time", []*signals.Frame{lagging, fixture.Server(1, signals.Measure, 0.5, 10, 4), host(1)}, summary.ByGenerator},
+		{"the agent lags, but the service is throttled and late by itself", []*signals.Frame{late, fixture.Server(1, signals.Measure, 0.5, 10, 4), host(1)}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := Observe(e, &e.Cells[0], 100)
@@ -125,12 +119,12 @@ func TestTheGeneratorOrTheHostIsTheLimitOnlyWhereTheServiceIsNot(t *testing.T) {
 // In a closed loop little is sent late, however weak the generator is.
 func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
 	users := func() *experiment.Experiment {
-		e := searchExperiment()
+		e := fixture.Search()
 		e.Cells[0].Load.Rate, e.Cells[0].Load.Users = nil, &experiment.Target{Value: 4}
 		return e
 	}
 	waited := func(seconds float64) *signals.Frame {
-		f := client(1, signals.Measure, 100, 150*time.Millisecond)
+		f := fixture.Client(1, signals.Measure, 100, 150*time.Millisecond)
 		f.Client.RunWait = &seconds
 		return f
 	}
@@ -138,7 +132,7 @@ func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
 		h.CPUs = 2
 		return &signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &h}
 	}
-	idle, half := host(signals.Host{Idle: 1}), server(1, signals.Measure, 0.5, 10, 0)
+	idle, half := host(signals.Host{Idle: 1}), fixture.Server(1, signals.Measure, 0.5, 10, 0)
 	failing := waited(1.9)
 	failing.Client.Status["500"] = 50
 	for _, c := range []struct {
@@ -149,16 +143,16 @@ func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
 		evidence string
 	}{
 		{"it did not wait", users(), []*signals.Frame{waited(0.05), half, idle}, "", ""},
-		{"it is not known", users(), []*signals.Frame{client(1, signals.Measure, 100, 150*time.Millisecond), half, idle}, "", ""},
+		{"it is not known", users(), []*signals.Frame{fixture.Client(1, signals.Measure, 100, 150*time.Millisecond), half, idle}, "", ""},
 		{"it waited most of the time", users(), []*signals.Frame{waited(1.9), half, idle}, summary.ByGenerator, "waited 1.9 s in each second"},
-		{"the service is at its limit", users(), []*signals.Frame{waited(1.9), server(1, signals.Measure, 0.95, 10, 0), idle}, "", ""},
-		{"the service is throttled", users(), []*signals.Frame{waited(1.9), server(1, signals.Measure, 0.5, 10, 4), idle}, "", ""},
+		{"the service is at its limit", users(), []*signals.Frame{waited(1.9), fixture.Server(1, signals.Measure, 0.95, 10, 0), idle}, "", ""},
+		{"the service is throttled", users(), []*signals.Frame{waited(1.9), fixture.Server(1, signals.Measure, 0.5, 10, 4), idle}, "", ""},
 		{"it waited for what the service used of a host with little left", users(), []*signals.Frame{waited(0.5), half, host(signals.Host{Idle: 0.15})}, summary.ByHost, "0.15 of 2 CPUs"},
 		{"it waited on a full host", users(), []*signals.Frame{waited(0.5), half, host(signals.Host{Idle: 0.02})}, summary.ByHost, "0.02 of 2 CPUs"},
 		{"it waited for a neighbour", users(), []*signals.Frame{waited(1.9), half, host(signals.Host{Idle: 0.3, Foreign: 1})}, "", ""},
 		{"it waited for the hypervisor", users(), []*signals.Frame{waited(1.9), half, host(signals.Host{Idle: 0.3, Steal: 1})}, "", ""},
 		{"the service fails beside it", users(), []*signals.Frame{failing, half, idle}, "", ""},
-		{"in an open loop the lag decides", searchExperiment(), []*signals.Frame{waited(1.9), half, idle}, "", ""},
+		{"in an open loop the lag decides", fixture.Search(), []*signals.Frame{waited(1.9), half, idle}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := Observe(c.e, &c.e.Cells[0], 4)
@@ -179,14 +173,14 @@ func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
 // Cells under a constant load are judged by the rule of the search.
 func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 	cellOf := func(load experiment.Load, frames ...*signals.Frame) summary.Cell {
-		e := testExperiment(load)
+		e := fixture.Experiment(load)
 		e.Objective = &experiment.Objective{Availability: 99.9}
 		c, _ := build(e, frames...)
 		return c
 	}
 	users, rate := experiment.Load{Users: &experiment.Target{Value: 4}}, experiment.Load{Rate: &experiment.Target{Value: 100}}
 	waited := func(seconds float64) *signals.Frame {
-		f := client(1, signals.Measure, 100, 150*time.Millisecond)
+		f := fixture.Client(1, signals.Measure, 100, 150*time.Millisecond)
 		f.Client.RunWait = &seconds
 		return f
 	}
@@ -196,33 +190,33 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 	}
 	failing := waited(0.3)
 	failing.Client.Status["500"] = 50
-	late := client(1, signals.Measure, 100, time.Millisecond)
+	late := fixture.Client(1, signals.Measure, 100, time.Millisecond)
 	for range 5 {
 		late.Client.SendLag.Record(10 * time.Millisecond)
 	}
-	hardly := client(1, signals.Measure, 100, 150*time.Millisecond)
+	hardly := fixture.Client(1, signals.Measure, 100, 150*time.Millisecond)
 	for range 5 {
 		hardly.Client.SendLag.Record(10 * time.Millisecond)
 	}
-	delayed := client(1, signals.Measure, 100, time.Millisecond)
+	delayed := fixture.Client(1, signals.Measure, 100, time.Millisecond)
 	for range 100 {
 		delayed.Client.SendLag.Record(10 * time.Millisecond)
 	}
-	slowly := client(1, signals.Measure, 100, time.Millisecond)
+	slowly := fixture.Client(1, signals.Measure, 100, time.Millisecond)
 	slowly.Client.Intended = 103
 	for range 5 {
 		slowly.Client.SendLag.Record(10 * time.Millisecond)
 	}
-	held := client(1, signals.Measure, 100, time.Millisecond)
+	held := fixture.Client(1, signals.Measure, 100, time.Millisecond)
 	held.Client.Intended, held.Client.Waiting, held.Client.InFlight, held.Client.OpenConnections = 200, 100, 64, 64
 	for range 5 {
 		held.Client.SendLag.Record(10 * time.Millisecond)
 	}
-	stuck := client(1, signals.Measure, 100, time.Millisecond)
+	stuck := fixture.Client(1, signals.Measure, 100, time.Millisecond)
 	stuck.Client.Intended = 200
-	portless := client(1, signals.Measure, 100, time.Millisecond)
+	portless := fixture.Client(1, signals.Measure, 100, time.Millisecond)
 	portless.Client.Intended, portless.Client.NoPorts = 200, 3
-	idle, half, full := host(signals.Host{Idle: 1}), server(1, signals.Measure, 0.5, 10, 0), server(1, signals.Measure, 0.95, 10, 0)
+	idle, half, full := host(signals.Host{Idle: 1}), fixture.Server(1, signals.Measure, 0.5, 10, 0), fixture.Server(1, signals.Measure, 0.95, 10, 0)
 	for _, c := range []struct {
 		name   string
 		load   experiment.Load
@@ -231,7 +225,7 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 	}{
 		{"it did not wait", users, []*signals.Frame{waited(0.09), half, idle}, false},
 		{"it waited a tenth of the time", users, []*signals.Frame{waited(0.1), half, idle}, true},
-		{"how long it waited is not known", users, []*signals.Frame{client(1, signals.Measure, 100, 150*time.Millisecond), half, idle}, false},
+		{"how long it waited is not known", users, []*signals.Frame{fixture.Client(1, signals.Measure, 100, 150*time.Millisecond), half, idle}, false},
 		{"the service was at its own limit", users, []*signals.Frame{waited(0.3), full, idle}, false},
 		{"it waited for a neighbour", users, []*signals.Frame{waited(0.3), half, host(signals.Host{Idle: 0.5, Foreign: 1})}, false},
 		{"it waited for the hypervisor", users, []*signals.Frame{waited(0.3), half, host(signals.Host{Idle: 0.5, Steal: 1})}, false},
@@ -259,7 +253,7 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 // Errors beside others may be theirs: a service that has less CPU refuses more. Only a
 // death, or that no request has a good answer, is the service's own.
 func TestErrorsBesideOthers(t *testing.T) {
-	e := searchExperiment()
+	e := fixture.Search()
 	for _, c := range []struct {
 		name      string
 		status    int64
@@ -278,7 +272,7 @@ func TestErrorsBesideOthers(t *testing.T) {
 		{"a neighbour did, and all answers are errors", -100, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
 	} {
 		o := Observe(e, &e.Cells[0], 100)
-		f := client(1, signals.Measure, 100, 10*time.Millisecond)
+		f := fixture.Client(1, signals.Measure, 100, 10*time.Millisecond)
 		if c.status < 0 {
 			f.Client.Good, c.status = 0, -c.status
 			f.Client.Latency.Reset()
@@ -296,7 +290,7 @@ func TestErrorsBesideOthers(t *testing.T) {
 }
 
 func TestSearchConfig(t *testing.T) {
-	e := searchExperiment()
+	e := fixture.Search()
 	got := SearchConfig(e, &e.Cells[0])
 	want := search.Config{First: 50, Most: mostRate, AllowedLate: got.AllowedLate, AllowedBad: got.AllowedBad, Late: 100 * time.Millisecond, Block: time.Second, Budget: 59 * time.Second, After: 59 * time.Second}
 	if d := cmp.Diff(want, got); d != "" {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // order describes where cells fail as the load rises: "a and b at 200 requests/s, then c
@@ -53,7 +55,7 @@ func (b *Builder) order(cells []summary.Cell) (summary.Finding, bool) {
 		for j := range i {
 			switch e := ranked.Between(known[i], known[j]); {
 			case e.Basis == summary.Untested:
-				not = gapText(&e, plural(ramps, "ramp"))
+				not = gapText(&e, phrase.Plural(ramps, "ramp"))
 			case loads[i] == loads[j] || e.Sign == cmp.Compare(loads[i], loads[j]):
 			case not == "":
 				not = "not all of these differences are significant"
@@ -71,7 +73,7 @@ func (b *Builder) order(cells []summary.Cell) (summary.Finding, bool) {
 func groups(at map[float64][]string, where, unit string) []string {
 	var all []string
 	for i, load := range slices.Sorted(maps.Keys(at)) {
-		text := listed(at[load]) + " " + where + " " + number(load)
+		text := phrase.List(at[load]) + " " + where + " " + digits.Exact(load)
 		if i == 0 && unit != "" {
 			text += " " + unit
 		}

@@ -7,13 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 func TestTheOrderInWhichCellsFail(t *testing.T) {
-	breaks := func(from int) []shown {
-		levels := []shown{fine, fine, fine}
+	breaks := func(from int) []fixture.Level {
+		levels := []fixture.Level{fixture.Fine, fixture.Fine, fixture.Fine}
 		for i := from; i < len(levels); i++ {
-			levels[i] = slow
+			levels[i] = fixture.Slow
 		}
 		return levels
 	}
@@ -21,24 +22,24 @@ func TestTheOrderInWhichCellsFail(t *testing.T) {
 		name  string
 		users bool
 		ramps int // 0: one of each
-		cells [][]shown
+		cells [][]fixture.Level
 		want  string // "": no finding
 	}{
-		{"one after the other", false, 0, [][]shown{breaks(2), breaks(0), breaks(1)}, "b at 100 requests/s, then c at 200, then a at 300"},
-		{"one after the other, four ramps each", false, 4, [][]shown{breaks(2), breaks(0), breaks(1)}, "b at 100 requests/s, then c at 200, then a at 300"},
-		{"ties, in the plan's order", false, 0, [][]shown{breaks(1), breaks(2), breaks(1), breaks(1)}, "a, c and d at 200 requests/s, then b at 300"},
-		{"all at once", false, 0, [][]shown{breaks(1), breaks(1)}, "a and b at 200 requests/s"},
-		{"some never fail", false, 0, [][]shown{breaks(3), breaks(1), breaks(3), breaks(2)}, "b at 200 requests/s, then d at 300; a and c met the objective up to 300"},
-		{"one that was judged up to 100 only", false, 0, [][]shown{breaks(3), breaks(1), {fine, late, late}}, "b at 200 requests/s; c met the objective up to 100, a met the objective up to 300"},
-		{"users", true, 0, [][]shown{breaks(2), breaks(1)}, "b at 200 users, then a at 300"},
-		{"one without a verdict is left out", false, 0, [][]shown{breaks(2), {mute, mute, mute}, breaks(1)}, "c at 200 requests/s, then a at 300"},
-		{"one that failed to run is left out", false, 0, [][]shown{breaks(2), nil, breaks(1)}, "c at 200 requests/s, then a at 300"},
-		{"none fails", false, 0, [][]shown{breaks(3), breaks(3)}, ""},
-		{"one cell alone has no order", false, 0, [][]shown{breaks(1)}, ""},
-		{"one cell next to others without a verdict", false, 0, [][]shown{breaks(1), {mute, mute, mute}}, ""},
+		{"one after the other", false, 0, [][]fixture.Level{breaks(2), breaks(0), breaks(1)}, "b at 100 requests/s, then c at 200, then a at 300"},
+		{"one after the other, four ramps each", false, 4, [][]fixture.Level{breaks(2), breaks(0), breaks(1)}, "b at 100 requests/s, then c at 200, then a at 300"},
+		{"ties, in the plan's order", false, 0, [][]fixture.Level{breaks(1), breaks(2), breaks(1), breaks(1)}, "a, c and d at 200 requests/s, then b at 300"},
+		{"all at once", false, 0, [][]fixture.Level{breaks(1), breaks(1)}, "a and b at 200 requests/s"},
+		{"some never fail", false, 0, [][]fixture.Level{breaks(3), breaks(1), breaks(3), breaks(2)}, "b at 200 requests/s, then d at 300; a and c met the objective up to 300"},
+		{"one that was judged up to 100 only", false, 0, [][]fixture.Level{breaks(3), breaks(1), {fixture.Fine, fixture.Late, fixture.Late}}, "b at 200 requests/s; c met the objective up to 100, a met the objective up to 300"},
+		{"users", true, 0, [][]fixture.Level{breaks(2), breaks(1)}, "b at 200 users, then a at 300"},
+		{"one without a verdict is left out", false, 0, [][]fixture.Level{breaks(2), {fixture.Mute, fixture.Mute, fixture.Mute}, breaks(1)}, "c at 200 requests/s, then a at 300"},
+		{"one that failed to run is left out", false, 0, [][]fixture.Level{breaks(2), nil, breaks(1)}, "c at 200 requests/s, then a at 300"},
+		{"none fails", false, 0, [][]fixture.Level{breaks(3), breaks(3)}, ""},
+		{"one cell alone has no order", false, 0, [][]fixture.Level{breaks(1)}, ""},
+		{"one cell next to others without a verdict", false, 0, [][]fixture.Level{breaks(1), {fixture.Mute, fixture.Mute, fixture.Mute}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := rampTo(100, 200, 300)
+			e := fixture.Ramp(100, 200, 300)
 			if c.users {
 				e.Cells[0].Load.Users, e.Cells[0].Load.Rate = e.Cells[0].Load.Rate, nil
 			}

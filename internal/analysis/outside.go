@@ -6,6 +6,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
 // others returns who else may have caused what a stretch shows. A service whose requests
@@ -13,7 +14,7 @@ import (
 // so errors may be theirs, too. A death is not, nor that no request has a good answer.
 func (s Stretch) others() disturbance.Source {
 	server := &s.sums.Server
-	if s.goal.failed(s.sums) && (s.sums.Client.Good == 0 || deref(server.OOMKills) > 0 || deref(server.Restarts) > 0) {
+	if s.goal.Failed(s.sums) && (s.sums.Client.Good == 0 || sums.Value(server.OOMKills) > 0 || sums.Value(server.Restarts) > 0) {
 		return 0
 	}
 	return s.sums.Noise.Sources()
@@ -38,7 +39,7 @@ const (
 // nor the host was too weak.
 func (s Stretch) outside() string {
 	server, noise := &s.sums.Server, &s.sums.Noise
-	if noise.Sources() != 0 || s.goal.failed(s.sums) || deref(server.OOMKills) > 0 || deref(server.Restarts) > 0 {
+	if noise.Sources() != 0 || s.goal.Failed(s.sums) || sums.Value(server.OOMKills) > 0 || sums.Value(server.Restarts) > 0 {
 		return ""
 	}
 	if noise.AgentThrottled() || s.sums.Client.NoPorts > 0 { // part of its latencies is its own, whatever limits the service
@@ -118,24 +119,24 @@ func (s Stretch) lagged() bool {
 // of the objective's latency. If the answers themselves were in time, the generator
 // caused the miss, even if it was one request in a short window.
 func (s Stretch) lagMisses() bool {
-	if !s.goal.hasLatency() {
+	if !s.goal.HasLatency() {
 		return false
 	}
 	h := s.sums.Noise.SendLag()
-	return search.Exceeds(float64(h.Above(s.goal.objective.Latency/2)), float64(h.Count()), s.goal.allowed().AllowedLate)
+	return search.Exceeds(float64(h.Above(s.goal.Objective.Latency/2)), float64(h.Count()), s.goal.Allowed().AllowedLate)
 }
 
 // generatorMisses reports whether only the generator's delay misses the objective.
 func (s Stretch) generatorMisses() bool {
-	return s.inTime() && s.lagMisses() && !s.goal.failed(s.sums)
+	return s.inTime() && s.lagMisses() && !s.goal.Failed(s.sums)
 }
 
 // inTime reports whether the service time met the objective's latency. It includes
 // neither the generator's lag nor the wait for a connection.
 func (s Stretch) inTime() bool {
-	if !s.goal.hasLatency() {
+	if !s.goal.HasLatency() {
 		return false
 	}
 	h := s.sums.Client.Service
-	return !search.Exceeds(float64(h.Above(s.goal.objective.Latency)), float64(h.Count()), s.goal.allowed().AllowedLate)
+	return !search.Exceeds(float64(h.Above(s.goal.Objective.Latency)), float64(h.Count()), s.goal.Allowed().AllowedLate)
 }

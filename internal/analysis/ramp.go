@@ -5,6 +5,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // ramp is what a load raised in steps shows of a service, in one trial or in several:
@@ -70,7 +72,7 @@ func (r *rampLevel) disturbed() bool { return r.met == nil && r.others != "" }
 
 // judge judges one level by its sums.
 func (r *ramps) judge(target float64, t *sums.Total, of func(level int) *sums.Total) rampLevel {
-	l := rampLevel{target: target, met: r.goal.met(t, true), others: t.Noise.Others()}
+	l := rampLevel{target: target, met: r.goal.Met(t, true), others: t.Noise.Others()}
 	if l.met == nil || *l.met {
 		return l
 	}
@@ -82,7 +84,7 @@ func (r *ramps) judge(target float64, t *sums.Total, of func(level int) *sums.To
 	if s.outside() != "" {
 		l.met = nil
 	}
-	l.by, l.evidence = s.limit([]search.Block{r.goal.count(t)})
+	l.by, l.evidence = s.limit([]search.Block{r.goal.Count(t)})
 	return l
 }
 
@@ -91,7 +93,7 @@ func (r *ramps) judge(target float64, t *sums.Total, of func(level int) *sums.To
 func (r *ramps) overloads(from float64, of func(level int) *sums.Total) (all []overload) {
 	for i, h := range r.levels.held {
 		t := of(i)
-		if met := r.goal.met(t, true); h.target >= from && met != nil && !*met && t.Noise.Sources() == 0 && (Stretch{goal: r.goal, open: !r.users, sums: t}).outside() == "" {
+		if met := r.goal.Met(t, true); h.target >= from && met != nil && !*met && t.Noise.Sources() == 0 && (Stretch{goal: r.goal, open: !r.users, sums: t}).outside() == "" {
 			all = append(all, overload{h.target, t})
 		}
 	}
@@ -119,23 +121,23 @@ func (r *ramp) reason() string {
 	limitedLevel, first := r.limitedLevel(), &r.levels[0]
 	switch {
 	case r.lastMet == nil && r.firstMissed == first:
-		return joinNotes("the first level, "+number(first.target)+", already misses the objective; start lower", r.othersAtMiss())
+		return phrase.Join("the first level, "+digits.Exact(first.target)+", already misses the objective; start lower", r.othersAtMiss())
 	case r.lastMet == nil && r.firstMissed != nil && limitedLevel != nil && limitedLevel.target < r.firstMissed.target:
-		return fmt.Sprintf("%s misses the objective, and at the lower level %s the %s was the limit, not the service; start lower", number(r.firstMissed.target), number(limitedLevel.target), limitedLevel.by)
+		return fmt.Sprintf("%s misses the objective, and at the lower level %s the %s was the limit, not the service; start lower", digits.Exact(r.firstMissed.target), digits.Exact(limitedLevel.target), limitedLevel.by)
 	case r.lastMet == nil && r.firstMissed != nil:
-		return fmt.Sprintf("%s misses the objective, and no request ended at any lower level; hold each level longer", number(r.firstMissed.target))
+		return fmt.Sprintf("%s misses the objective, and no request ended at any lower level; hold each level longer", digits.Exact(r.firstMissed.target))
 	case r.disturbed != nil && limitedLevel == nil:
-		return fmt.Sprintf("%s misses the objective while %s; this miss does not count", number(r.disturbed.target), r.disturbed.others)
+		return fmt.Sprintf("%s misses the objective while %s; this miss does not count", digits.Exact(r.disturbed.target), r.disturbed.others)
 	case r.lastMet == nil && limitedLevel != nil:
-		return fmt.Sprintf("at %s the %s was the limit, so nothing is known about the service", number(limitedLevel.target), limitedLevel.by)
+		return fmt.Sprintf("at %s the %s was the limit, so nothing is known about the service", digits.Exact(limitedLevel.target), limitedLevel.by)
 	case r.lastMet == nil:
 		return "no request ended at any level"
 	case r.firstMissed != nil:
-		return joinNotes(r.metAgain(), r.limitedBetween(), r.othersAtMiss())
+		return phrase.Join(r.metAgain(), r.limitedBetween(), r.othersAtMiss())
 	case limitedLevel != nil:
-		return fmt.Sprintf("at %s the %s was the limit; the service may handle more", number(limitedLevel.target), limitedLevel.by)
+		return fmt.Sprintf("at %s the %s was the limit; the service may handle more", digits.Exact(limitedLevel.target), limitedLevel.by)
 	case r.lastMet != &r.levels[len(r.levels)-1]:
-		return fmt.Sprintf("no request ended at the levels above %s", number(r.lastMet.target))
+		return fmt.Sprintf("no request ended at the levels above %s", digits.Exact(r.lastMet.target))
 	}
 	return "every level met the objective; raise the load further"
 }
@@ -147,25 +149,25 @@ func (r *ramp) metAgain() string {
 	var met []string
 	for i := range r.levels {
 		if l := &r.levels[i]; l.target > r.firstMissed.target && l.met != nil && *l.met {
-			met = append(met, number(l.target))
+			met = append(met, digits.Exact(l.target))
 		}
 	}
 	switch n := len(met); {
 	case n == 0:
 		return ""
 	case n > 3:
-		return fmt.Sprintf("%s misses the objective and %d levels above it, up to %s, meet it again: the first miss counts", number(r.firstMissed.target), n, met[n-1])
+		return fmt.Sprintf("%s misses the objective and %d levels above it, up to %s, meet it again: the first miss counts", digits.Exact(r.firstMissed.target), n, met[n-1])
 	case n > 1:
-		return fmt.Sprintf("%s misses the objective and %s meet it again: the first miss counts", number(r.firstMissed.target), listed(met))
+		return fmt.Sprintf("%s misses the objective and %s meet it again: the first miss counts", digits.Exact(r.firstMissed.target), phrase.List(met))
 	}
-	return fmt.Sprintf("%s misses the objective and %s meets it again: the first miss counts", number(r.firstMissed.target), met[0])
+	return fmt.Sprintf("%s misses the objective and %s meets it again: the first miss counts", digits.Exact(r.firstMissed.target), met[0])
 }
 
 // limitedBetween states that the generator or the host was the limit at a level between
 // the two that decide.
 func (r *ramp) limitedBetween() string {
 	if l := r.limitedLevel(); l != nil && l.target < r.firstMissed.target {
-		return fmt.Sprintf("at %s the %s was the limit, not the service", number(l.target), l.by)
+		return fmt.Sprintf("at %s the %s was the limit, not the service", digits.Exact(l.target), l.by)
 	}
 	return ""
 }
@@ -175,5 +177,5 @@ func (r *ramp) othersAtMiss() string {
 	if r.firstMissed.others == "" {
 		return ""
 	}
-	return "at " + number(r.firstMissed.target) + " " + r.firstMissed.others
+	return "at " + digits.Exact(r.firstMissed.target) + " " + r.firstMissed.others
 }

@@ -6,14 +6,16 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // ramps are the ramps of a cell's trials, and the breaking point that they show.
 type ramps struct {
-	goal   goal
+	goal   objective.Goal
 	users  bool // the load is a number of users, not a rate
 	agents int
 	levels *levels
@@ -28,7 +30,7 @@ type rampTrial struct {
 }
 
 // judged reports whether there is a ramp, and an objective to judge it by.
-func (r *ramps) judged() bool { return r.goal.objective != nil && r.levels != nil }
+func (r *ramps) judged() bool { return r.goal.Objective != nil && r.levels != nil }
 
 // of reads the ramp of one trial.
 func (r *ramps) of(t rampTrial) ramp {
@@ -57,7 +59,7 @@ func (r *ramps) steps() (steps []summary.Step) {
 	}
 	for i, h := range r.levels.held {
 		if t := r.level(i); t.Client.Seconds() > 0 {
-			steps = append(steps, r.goal.step(h.target, t))
+			steps = append(steps, r.goal.Step(h.target, t))
 		}
 	}
 	return steps
@@ -188,7 +190,7 @@ func (r *ramps) widen(b *summary.BreakingPoint) {
 	if b.High != nil && math.IsInf(high, 1) {
 		b.High = nil
 		if n := r.disturbed(); n > 0 {
-			b.Reason = joinNotes(b.Reason, fmt.Sprintf("in %d of %d trials others took CPU at the level that missed the objective", n, len(lows)))
+			b.Reason = phrase.Join(b.Reason, fmt.Sprintf("in %d of %d trials others took CPU at the level that missed the objective", n, len(lows)))
 		}
 	} else if b.High != nil {
 		b.High = new(max(high, *b.High))
@@ -217,5 +219,5 @@ func (r *ramps) subtractLost(b *summary.BreakingPoint) {
 	b.RateRPS, b.Users, b.Low, b.High = less(b.RateRPS), less(b.Users), less(b.Low), nil
 	b.AtLeast, b.LimitedBy = true, summary.ByGenerator
 	b.Evidence = fmt.Sprintf("%.0f of %d agents ran until the end of trial %d", there*float64(r.agents), r.agents, at)
-	b.Reason = joinNotes(fmt.Sprintf("agents stopped early, and up to %.0f%% of the load was missing", 100*(1-there)), b.Reason)
+	b.Reason = phrase.Join(fmt.Sprintf("agents stopped early, and up to %.0f%% of the load was missing", 100*(1-there)), b.Reason)
 }

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
@@ -10,9 +11,9 @@ import (
 // that was tested and met the objective, and the lowest above it that missed.
 func (s *replayed) shown(b *summary.BreakingPoint) {
 	r := s.result()
-	goal := goalOf(s.exp, s.plan)
+	goal := objective.Of(s.exp, s.plan)
 	if t := s.tested(); t != nil && t.Client.Seconds() > 0 {
-		step := goal.step(r.Tested, t)
+		step := goal.Step(r.Tested, t)
 		b.Held = &step
 	}
 	b.Untested = r.Tested < r.Load*(1-near)
@@ -40,7 +41,7 @@ func (s *replayed) shown(b *summary.BreakingPoint) {
 		}
 	}
 	if t := byLoad[lowest]; t != nil && t.Client.Seconds() > 0 && !r.AtLeast {
-		step := goal.step(lowest, t)
+		step := goal.Step(lowest, t)
 		b.Missed = &step
 	}
 }

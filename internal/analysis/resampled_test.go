@@ -6,6 +6,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 // With few trials the interval comes from the frames, with six from the trials.
@@ -20,7 +21,7 @@ func TestIntervalsRestOnFramesWhereTrialsAreFew(t *testing.T) {
 		{"six trials", 6, 12, "trials"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := testExperiment(experiment.Load{Users: &experiment.Target{Value: 10}})
+			e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Value: 10}})
 			var attempts []Attempt
 			for i := range c.trials {
 				attempts = append(attempts, Attempt{Trial: i + 1, Repeat: i + 1})
@@ -28,7 +29,7 @@ func TestIntervalsRestOnFramesWhereTrialsAreFew(t *testing.T) {
 			b := New(e, attempts)
 			for i := range c.trials {
 				for seq := range c.frames {
-					f := client(seq+1, signals.Measure, 100, time.Duration(10+seq)*time.Millisecond)
+					f := fixture.Client(seq+1, signals.Measure, 100, time.Duration(10+seq)*time.Millisecond)
 					f.Trial = i + 1
 					b.Add(f)
 				}

@@ -8,15 +8,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // searches are the searches of a cell's trials, and what they found.
 type searches struct {
-	goal    goal
+	goal    objective.Goal
 	all     []*replayed
 	users   bool // the load is a number of users, not a rate
 	skipped bool // the service was not available
@@ -113,7 +116,7 @@ func (s *searches) steps() (steps []summary.Step) {
 		if t.Client.Seconds() <= 0 {
 			continue
 		}
-		step := s.goal.step(load, t)
+		step := s.goal.Step(load, t)
 		if unanswered[load] && step.Met != nil && *step.Met {
 			step.Met = nil // the windows with answers do not decide it
 		}
@@ -134,11 +137,11 @@ func (s *searches) note(b *summary.BreakingPoint, some []*replayed, what string)
 	switch {
 	case r.AtLeast:
 		r = slices.MaxFunc(some, byLoad).result()
-		what += ", at least " + threeDigits(r.Load) + ", so some starts may handle more"
+		what += ", at least " + digits.Three(r.Load) + ", so some starts may handle more"
 	case r.Load > 0:
-		r.Reason = "up to " + threeDigits(slices.MaxFunc(some, byLoad).result().Load)
+		r.Reason = "up to " + digits.Three(slices.MaxFunc(some, byLoad).result().Load)
 	}
-	b.Reason = joinNotes(b.Reason, fmt.Sprintf("%d of %d searches %s: %s", len(some), len(s.all), what, r.Reason))
+	b.Reason = phrase.Join(b.Reason, fmt.Sprintf("%d of %d searches %s: %s", len(some), len(s.all), what, r.Reason))
 }
 
 func firstReason(some []*replayed) string {
@@ -196,7 +199,7 @@ func (s *searches) bound(b *summary.BreakingPoint, bounds []*replayed) {
 	s.at(b, r.Load, r.Low)
 	b.AtLeast, b.Reason = true, r.Reason
 	if most.Load > r.Load {
-		b.Reason = joinNotes(b.Reason, fmt.Sprintf("each of the %d searches gave only a lower bound, the highest at least %s", len(bounds), threeDigits(most.Load)))
+		b.Reason = phrase.Join(b.Reason, fmt.Sprintf("each of the %d searches gave only a lower bound, the highest at least %s", len(bounds), digits.Three(most.Load)))
 	}
 	if r.Ended.Generator() {
 		b.LimitedBy, b.Evidence = least.bounded()
@@ -255,7 +258,7 @@ func limitedBy(searches []*replayed) (by, evidence string) {
 			continue
 		}
 		if above == nil {
-			above = &Stretch{goal: goalOf(one.exp, one.plan), open: one.plan.Load.Users == nil, sums: sums.New()}
+			above = &Stretch{goal: objective.Of(one.exp, one.plan), open: one.plan.Load.Users == nil, sums: sums.New()}
 		}
 		above.sums.Merge(missed)
 		above.over = append(above.over, one.overloads()...)

@@ -8,9 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
 func brokeAt(load, low, high float64) search.Result {
@@ -30,12 +33,12 @@ func noneFor(why string) search.Result { return search.Result{Reason: why} }
 // ended is a search with a result and two windows: one at 310 that missed with the
 // service at its limit, and one at 520 that was left out because the agent lagged.
 func ended(r search.Result) *replayed {
-	e := searchExperiment()
+	e := fixture.Search()
 	s := newReplayed(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 520, First: 2, Last: 2}})
 	s.found, s.ended = r, true
-	s.add(client(1, signals.Measure, 100, 200*time.Millisecond))
-	s.add(server(1, signals.Measure, 0.97, 10, 9))
-	lagging := client(2, signals.Measure, 100, 150*time.Millisecond)
+	s.add(fixture.Client(1, signals.Measure, 100, 200*time.Millisecond))
+	s.add(fixture.Server(1, signals.Measure, 0.97, 10, 9))
+	lagging := fixture.Client(2, signals.Measure, 100, 150*time.Millisecond)
 	for range 10 {
 		lagging.Client.SendLag.Record(30 * time.Millisecond)
 	}
@@ -93,7 +96,7 @@ func TestSearchesArePutTogether(t *testing.T) {
 				all.all = append(all.all, ended(r))
 			}
 			b := all.breakingPoint()
-			got := [3]float64{deref(b.RateRPS), deref(b.Low), deref(b.High)}
+			got := [3]float64{sums.Value(b.RateRPS), sums.Value(b.Low), sums.Value(b.High)}
 			if want := [3]float64{c.load, c.low, c.high}; got != want || b.AtLeast != c.atLeast || b.Users != nil {
 				t.Errorf("%v at least %v, want %v at least %v", got, b.AtLeast, want, c.atLeast)
 			}
@@ -127,7 +130,7 @@ func TestWindowsThatAreLeftOutGiveNoCause(t *testing.T) {
 // If a search found nothing next to a neighbour, the neighbour may be the reason, of errors
 // too. That nothing is answered is the service's own.
 func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
-	e := searchExperiment()
+	e := fixture.Search()
 	for _, c := range []struct {
 		name         string
 		good, errors int64
@@ -136,12 +139,12 @@ func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newReplayed(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}})
 			s.found, s.ended = noneFor("it misses"), true
-			f := client(1, signals.Measure, c.good, 200*time.Millisecond)
+			f := fixture.Client(1, signals.Measure, c.good, 200*time.Millisecond)
 			if c.errors > 0 {
 				f.Client.Status["500"] = c.errors
 			}
 			s.add(f)
-			s.add(server(1, signals.Measure, 0.97, 10, 9))
+			s.add(fixture.Server(1, signals.Measure, 0.97, 10, 9))
 			s.add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &signals.Host{CPUs: 2, Foreign: 1}})
 			s.steps[0].used = s.steps[0].window.Observation().Disturbed == 0
 			if b := (&searches{all: []*replayed{s}}).breakingPoint(); b.LimitedBy != c.want {
@@ -154,7 +157,7 @@ func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 // A search that is replayed from its record ends as it did live, here with a state
 // machine that receives the same windows frame by frame.
 func TestARecordedSearchEndsAsItDid(t *testing.T) {
-	e := searchExperiment()
+	e := fixture.Search()
 	machine := search.New(SearchConfig(e, &e.Cells[0]))
 	var steps []signals.SearchStep
 	var frames []*signals.Frame
@@ -168,13 +171,13 @@ func TestARecordedSearchEndsAsItDid(t *testing.T) {
 			if step.Load > 300 {
 				latency = 200 * time.Millisecond
 			}
-			f := client(seq, signals.Measure, int64(step.Load), latency)
+			f := fixture.Client(seq, signals.Measure, int64(step.Load), latency)
 			window.Add(f)
 			frames = append(frames, f)
 		}
 		line.Last = seq
 		seq++ // an interval between two windows, which belongs to neither
-		frames = append(frames, client(seq, signals.Measure, 1, 10*time.Second))
+		frames = append(frames, fixture.Client(seq, signals.Measure, 1, 10*time.Second))
 		steps = append(steps, line)
 		machine.Saw(window.Observation())
 	}
@@ -192,13 +195,13 @@ func TestARecordedSearchEndsAsItDid(t *testing.T) {
 func TestALoadOfWhichAWindowHadNoAnswerIsNotDecided(t *testing.T) {
 	for name, answers := range map[string]int64{"answered": 100, "unanswered": 0} {
 		t.Run(name, func(t *testing.T) {
-			e := searchExperiment()
+			e := fixture.Search()
 			s := newReplayed(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 310, First: 2, Last: 2}})
 			s.found, s.ended = noneFor("the time was spent"), true
-			s.add(client(1, signals.Measure, 100, 20*time.Millisecond))
-			s.add(client(2, signals.Measure, answers, 20*time.Millisecond))
+			s.add(fixture.Client(1, signals.Measure, 100, 20*time.Millisecond))
+			s.add(fixture.Client(2, signals.Measure, answers, 20*time.Millisecond))
 			s.steps[0].used, s.steps[1].used = true, true
-			steps := (&searches{goal: goalOf(e, &e.Cells[0]), all: []*replayed{s}}).steps()
+			steps := (&searches{goal: objective.Of(e, &e.Cells[0]), all: []*replayed{s}}).steps()
 			if len(steps) != 1 || (steps[0].Met != nil) != (answers > 0) {
 				t.Errorf("%+v", steps)
 			}

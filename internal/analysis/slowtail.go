@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"github.com/millicore/millicore/internal/analysis/causes"
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/signals"
@@ -24,7 +25,7 @@ func (s *slowTail) add(t *trial, f *signals.Frame) {
 
 // result attributes the slow tail of the trials to its causes; all are the sums of
 // their figures. It returns nil if no slow request was kept. It can be called once.
-func (s *slowTail) result(trials []*trial, g goal, all *sums.Total) *summary.Causes {
+func (s *slowTail) result(trials []*trial, g objective.Goal, all *sums.Total) *summary.Causes {
 	if all.Client.Latency.Count() == 0 {
 		return nil
 	}
@@ -45,7 +46,7 @@ func (s *slowTail) result(trials []*trial, g goal, all *sums.Total) *summary.Cau
 		}
 	}
 	s.slow = nil
-	name := g.quantile()
+	name := g.Quantile()
 	if name != "p999" {
 		name = "p99" // agents keep requests above their p95, so the tail of a lower quantile is incomplete
 	}

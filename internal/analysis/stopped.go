@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/display/digits"
 )
 
 const (
@@ -81,7 +82,7 @@ func throttledText(s *sums.Server) string {
 	}
 	text := fmt.Sprintf("throttled in %.0f%% of the periods", 100**share)
 	if each := s.PerThrottledPeriod(); each != nil {
-		text += fmt.Sprintf(" (%s ms per throttled period, summed over CPUs)", threeDigits(1e3**each))
+		text += fmt.Sprintf(" (%s ms per throttled period, summed over CPUs)", digits.Three(1e3**each))
 	}
 	return text
 }

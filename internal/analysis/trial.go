@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
@@ -164,28 +163,6 @@ func figuresOf(t *sums.Total, held bool) map[string]float64 {
 	put("dependencies.cores", t.DependencyCores())
 	put("generator.cores", t.Client.Cores())
 	return m
-}
-
-// ofAll returns the quantiles of all requests of a part of a trial, of which the failed
-// ones count as infinitely late; nil if none failed. The latencies include those of
-// timeouts, which are the highest: a request that was given up is later than that.
-func ofAll(t *sums.Total, held bool) *summary.AllRequests {
-	k := &t.Client
-	requests, n := float64(k.Requests()), float64(k.Latency.Count())
-	switch {
-	case !held || requests <= n && k.Bad() == 0:
-		return nil
-	case n == 0: // none was answered
-		return &summary.AllRequests{}
-	}
-	of := func(name string) *float64 {
-		q := summary.QuantileShare(name)
-		if search.Exceeds(float64(k.Bad()), requests, 1-q) {
-			return nil
-		}
-		return new(summary.MS(k.Latency.Quantile(min(1, q*requests/n))))
-	}
-	return &summary.AllRequests{P50: of("p50"), P90: of("p90"), P95: of("p95"), P99: of("p99"), P999: of("p999")}
 }
 
 // trialFigures returns figures in the form of the summary.

@@ -89,11 +89,3 @@ func Maybe[T any](v *T, write func(T) string) string {
 	}
 	return write(*v)
 }
-
-// List joins words for a sentence: "a", "a and b", "a, b and c".
-func List(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
-}

@@ -3,6 +3,8 @@ package display
 import (
 	"math"
 	"testing"
+
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 func TestPercentNeverRoundsUpToAll(t *testing.T) {
@@ -48,7 +50,7 @@ func TestMicrosecondsChooseTheirUnit(t *testing.T) {
 
 func TestListJoinsAsASentenceDoes(t *testing.T) {
 	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
-		if got := List(words); got != want {
+		if got := phrase.List(words); got != want {
 			t.Errorf("List(%q) = %q, want %q", words, got, want)
 		}
 	}

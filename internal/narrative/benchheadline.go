@@ -8,6 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // benchmarks rank the cells for each benchmark, by the first figure that it prints,
@@ -34,7 +35,7 @@ func (a *answer) benchmarks() []string {
 		sentences = append(sentences[:fewNames], fmt.Sprintf("And %d more benchmarks.", n-fewNames))
 	}
 	if len(without) > 0 {
-		sentences = append(sentences, display.List(without[:min(len(without), fewNames)])+" gave no result.")
+		sentences = append(sentences, phrase.List(without[:min(len(without), fewNames)])+" gave no result.")
 	}
 	return append(sentences, a.disturbed()...)
 }

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // Cause is how one share of the slow tail is shown. Its colour in the HTML is
@@ -129,7 +130,7 @@ func TailLoad(c *summary.Cell) string {
 func (a *answer) generatorsTail() string {
 	var cells []int
 	for i := range a.s.Cells {
-		if analysis.GeneratorsTail(&a.s.Cells[i]) {
+		if causes.GeneratorsTail(&a.s.Cells[i]) {
 			cells = append(cells, i)
 		}
 	}
@@ -149,7 +150,7 @@ func (a *answer) generatorsTail() string {
 	for _, i := range cells {
 		names = append(names, a.names[i])
 	}
-	return fmt.Sprintf("The slow tail of %s is mostly the generator's own: not ranked. %s", display.List(names), generatorAdvice)
+	return fmt.Sprintf("The slow tail of %s is mostly the generator's own: not ranked. %s", phrase.List(names), generatorAdvice)
 }
 
 // worthNaming is the share of a slow tail below which a cause explains none of it.
@@ -165,7 +166,7 @@ func TailCause(c *summary.Cell) string {
 	switch {
 	case !known:
 		return ""
-	case analysis.GeneratorsTail(c):
+	case causes.GeneratorsTail(c):
 		return display.Share(c.Causes.OfGenerator()) + " of its slow tail is the generator's own, so it shows nothing about the service."
 	case top.Name == "rest", top.Value < worthNaming:
 		return ""
@@ -179,7 +180,7 @@ func (a *answer) tail() string {
 	worst, top, known := -1, Part{}, 0
 	for i := range a.s.Cells {
 		c := a.s.Cells[i].Causes
-		if c == nil || !c.Divided() || analysis.GeneratorsTail(&a.s.Cells[i]) || withheld(&a.s.Cells[i]) {
+		if c == nil || !c.Divided() || causes.GeneratorsTail(&a.s.Cells[i]) || withheld(&a.s.Cells[i]) {
 			continue
 		}
 		known++

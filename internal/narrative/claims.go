@@ -8,6 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // ClaimedCells names what a claim is about: "p99 of procs=6"; if several cells take
@@ -40,7 +41,7 @@ func ClaimedCells(s *summary.Summary, names []string, c *summary.Claim) string {
 	if c.Ratio {
 		return words + " " + strings.Join(parts, " over ")
 	}
-	return words + " of " + display.List(parts)
+	return words + " of " + phrase.List(parts)
 }
 
 // levelUnit is the unit of the level that a claim is about.

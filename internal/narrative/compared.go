@@ -9,6 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // ComparedPair is a pair of cells by the metric that the comparison is about.
@@ -204,7 +205,7 @@ func (d Difference) tooFew() string {
 				sides, cells = append(sides, name), append(cells, d.Spoiled[i])
 			}
 		}
-		return spoiledText(d.Gap, display.List(sides), cells...)
+		return spoiledText(d.Gap, phrase.List(sides), cells...)
 	}
 	least, among := max(analysis.MinRanked, stats.TrialsNeeded(d.Family)), ""
 	if d.Family > 1 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
@@ -16,7 +17,7 @@ func (a *answer) comparison() []string {
 		return a.stagedComparison()
 	}
 	healthy, short := a.byAvailability()
-	healthy = slices.DeleteFunc(slices.Clone(healthy), func(i int) bool { return analysis.GeneratorsTail(&a.s.Cells[i]) })
+	healthy = slices.DeleteFunc(slices.Clone(healthy), func(i int) bool { return causes.GeneratorsTail(&a.s.Cells[i]) })
 	if len(healthy) < 2 && len(a.good) > 1 && len(healthy)+len(short) < len(a.good) {
 		return a.unranked(healthy)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // Tested gives the metric of a comparison a name and a unit.
@@ -77,5 +78,5 @@ func spoiledIn(s *summary.Summary, path string) string {
 	if gap == "" {
 		return ""
 	}
-	return spoiledText(gap, display.List(names), cells...)
+	return spoiledText(gap, phrase.List(names), cells...)
 }

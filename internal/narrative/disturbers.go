@@ -8,6 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -48,7 +49,7 @@ func disturbers(by []string) string {
 	if len(words) == 0 { // by a rule of an older version
 		return "disturbed"
 	}
-	return "disturbed by " + display.List(words)
+	return "disturbed by " + phrase.List(words)
 }
 
 func disturberNames(by []string) (words []string) {

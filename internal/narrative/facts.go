@@ -10,6 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 	"github.com/millicore/millicore/internal/record"
 )
 
@@ -84,7 +85,7 @@ func LimitsText(c *summary.Cell) string {
 	}
 	text := "no limits"
 	if len(parts) > 0 {
-		text = "limit " + display.List(parts)
+		text = "limit " + phrase.List(parts)
 	}
 	switch {
 	case l.MostReplicas > 0:

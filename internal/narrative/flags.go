@@ -9,6 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // flagTexts explain the warnings of a cell. FlagText adds the figures of the cell to
@@ -221,5 +222,5 @@ func (f Flagged) Who(names []string) string {
 	for _, i := range f.Cells {
 		words = append(words, names[i])
 	}
-	return display.List(words)
+	return phrase.List(words)
 }

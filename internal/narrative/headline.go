@@ -16,6 +16,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 const (
@@ -277,7 +278,7 @@ func (a *answer) some(cells []int, what string) string {
 		for _, i := range cells {
 			names = append(names, a.names[i])
 		}
-		return display.List(names) + " " + what
+		return phrase.List(names) + " " + what
 	default:
 		return fmt.Sprintf("%d of %d cells %s", n, len(a.s.Cells), what)
 	}
@@ -319,7 +320,7 @@ func (a *answer) objective() string {
 	case len(met) == 0:
 		return "None meets the objective " + text + "."
 	case len(unknown) > 0:
-		return fmt.Sprintf("%d of %d cells meet the objective %s; for %s it is not known.", len(met), total, text, display.List(unknown))
+		return fmt.Sprintf("%d of %d cells meet the objective %s; for %s it is not known.", len(met), total, text, phrase.List(unknown))
 	case len(met) == 1:
 		return "Only " + a.names[met[0]] + " meets the objective " + text + "."
 	}
@@ -372,7 +373,7 @@ func (a *answer) lowerBounds() string {
 		if len(names) > 1 {
 			what = "their rates are lower bounds."
 		}
-		return "The agent was the limit for " + display.List(names) + ": " + what
+		return "The agent was the limit for " + phrase.List(names) + ": " + what
 	}
 	return fmt.Sprintf("The agent was the limit for %d cells: their rates are lower bounds.", len(names))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // ranking words which of several cells has the best figure: one is significantly ahead,
@@ -79,7 +80,7 @@ func (r ranking) list(all []analysis.Contender) string {
 	for _, c := range all {
 		words = append(words, r.named(c))
 	}
-	return display.List(words)
+	return phrase.List(words)
 }
 
 func (r ranking) named(c analysis.Contender) string {
@@ -194,7 +195,7 @@ func (r ranking) pairs(some []analysis.Contender) string {
 		if len(worse) > 1 {
 			chance = "p at most " + display.Chance(most)
 		}
-		clauses = append(clauses, fmt.Sprintf("; %s has a significantly %s %s than %s (%s)", x.Name, r.than(), r.what, display.List(worse), chance))
+		clauses = append(clauses, fmt.Sprintf("; %s has a significantly %s %s than %s (%s)", x.Name, r.than(), r.what, phrase.List(worse), chance))
 	}
 	if len(clauses) > 2 || len(some) > fewNames && n > 0 {
 		return fmt.Sprintf("; %d of %d pairs differ significantly", n, len(some)*(len(some)-1)/2)
@@ -221,7 +222,7 @@ func (r ranking) notAhead(first, rest []analysis.Contender) string {
 		if len(alike) > 1 {
 			chance = "smallest p "
 		}
-		clauses = append(clauses, fmt.Sprintf("; %s does not differ significantly from %s (%s%s)", x.Name, display.List(alike), chance, display.Chance(least)))
+		clauses = append(clauses, fmt.Sprintf("; %s does not differ significantly from %s (%s%s)", x.Name, phrase.List(alike), chance, display.Chance(least)))
 	}
 	if len(clauses) > 2 || len(r.ranked) > fewNames && n > 0 {
 		return fmt.Sprintf("; %d of %d pairs of the two groups do not differ significantly", n, len(first)*len(rest))
@@ -288,7 +289,7 @@ func (r ranking) namesAndFigures(all []analysis.Contender) (names, figures strin
 		who, what = append(who, c.Name), append(what, r.figure(c))
 	}
 	if len(slices.Compact(slices.Clone(what))) == 1 {
-		return display.List(who), what[0] + " each"
+		return phrase.List(who), what[0] + " each"
 	}
-	return display.List(who), display.List(what)
+	return phrase.List(who), phrase.List(what)
 }

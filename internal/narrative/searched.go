@@ -9,6 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // searched is the answer of a record that looked for breaking points: which cell
@@ -77,7 +78,7 @@ func (a searched) recoveries() []string {
 	case n > fewNames:
 		all = append(all, fmt.Sprintf("%d of the breaking points are untested: no test window near them met the objective.", n))
 	default:
-		all = append(all, "Untested, as no test window near it met the objective: "+display.List(untested)+".")
+		all = append(all, "Untested, as no test window near it met the objective: "+phrase.List(untested)+".")
 	}
 	return all
 }
@@ -158,7 +159,7 @@ func times(best analysis.Contender, rest []analysis.Contender) string {
 	for _, c := range rest {
 		words = append(words, one(c))
 	}
-	return prefix + display.List(words)
+	return prefix + phrase.List(words)
 }
 
 // ratio writes how many times one figure is another.
@@ -202,7 +203,7 @@ func (a searched) together(first, rest []analysis.Contender) string {
 		if len(rest) == 1 {
 			verb = " breaks at a lower load"
 		}
-		text += "; " + display.List(words) + verb
+		text += "; " + phrase.List(words) + verb
 	}
 	return text
 }
@@ -279,9 +280,9 @@ func placed(all []analysis.Contender) (who, loads string) {
 		names, figures = append(names, c.Name), append(figures, figure(c))
 	}
 	if len(slices.Compact(slices.Clone(figures))) == 1 {
-		return display.List(names), "each " + figures[0]
+		return phrase.List(names), "each " + figures[0]
 	}
-	return display.List(names), display.List(figures)
+	return phrase.List(names), phrase.List(figures)
 }
 
 // lowerBoundsAmong names the breaking points that are lower bounds; "": none is.
@@ -300,7 +301,7 @@ func lowerBoundsAmong(all []analysis.Contender) string {
 	case n > fewNames:
 		return fmt.Sprintf("%d of these are lower bounds", n)
 	}
-	return "those of " + display.List(bounds) + " are lower bounds"
+	return "those of " + phrase.List(bounds) + " are lower bounds"
 }
 
 // fewSearched is why cells cannot be ranked: "measured by 1 search per cell"; "": they
@@ -358,7 +359,7 @@ func (a searched) unordered(rest []analysis.Contender) string {
 			if len(names) > fewNames {
 				names = []string{names[0], fmt.Sprintf("%d more", len(names)-1)}
 			}
-			groups = append(groups, display.List(names))
+			groups = append(groups, phrase.List(names))
 		}
 		i = k
 	}
@@ -405,7 +406,7 @@ func (a searched) withoutPoint() []string {
 	}
 	var all []string
 	for _, why := range reasons {
-		all = append(all, notFound(display.List(names[why]), why))
+		all = append(all, notFound(phrase.List(names[why]), why))
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // settingNames name the cells of one server by their settings, and by their CPU limits if
@@ -90,10 +91,10 @@ func (t *tried) settingsByLimit(groups []tried) (sentences []string) {
 		}
 	}
 	if len(unranked) > 0 {
-		sentences = append(sentences, fmt.Sprintf("For throughput the settings are not ranked under %s (%s).", display.List(unranked), t.each()))
+		sentences = append(sentences, fmt.Sprintf("For throughput the settings are not ranked under %s (%s).", phrase.List(unranked), t.each()))
 	}
 	if len(same) > 0 {
-		sentences = append(sentences, fmt.Sprintf("At %s no setting lowers %s significantly under %s.", load, t.quantile(), display.List(same)))
+		sentences = append(sentences, fmt.Sprintf("At %s no setting lowers %s significantly under %s.", load, t.quantile(), phrase.List(same)))
 	}
 	return sentences
 }
@@ -123,7 +124,7 @@ func (t *tried) breaksByLimit(groups []tried) string {
 	if len(where) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s (%s)%s.", t.name, display.List(where), t.each(), objective)
+	return fmt.Sprintf("%s %s (%s)%s.", t.name, phrase.List(where), t.each(), objective)
 }
 
 // limitedByLimit is what limits the server as it is under each limit.
@@ -135,15 +136,15 @@ func (t *tried) limitedByLimit(groups []tried) string {
 		if b == nil || b.LimitedBy == "" || b.AtLeast || b.Load() == nil {
 			continue
 		}
-		phrase := LimitPhrase(b.LimitedBy)
-		if under[phrase] == nil {
-			phrases = append(phrases, phrase)
+		words := LimitPhrase(b.LimitedBy)
+		if under[words] == nil {
+			phrases = append(phrases, words)
 		}
-		under[phrase] = append(under[phrase], g.under)
+		under[words] = append(under[words], g.under)
 	}
 	var parts []string
-	for _, phrase := range phrases {
-		parts = append(parts, fmt.Sprintf("by %s under %s", phrase, display.List(under[phrase])))
+	for _, words := range phrases {
+		parts = append(parts, fmt.Sprintf("by %s under %s", words, phrase.List(under[words])))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -192,5 +193,5 @@ func (t *tried) latencyByLimit(groups []tried) string {
 			parts = append(parts, latency(f.Value, f.AtLeast)+" without a limit")
 		}
 	}
-	return fmt.Sprintf("At %s its %s is %s.", load, t.quantile(), display.List(parts))
+	return fmt.Sprintf("At %s its %s is %s.", load, t.quantile(), phrase.List(parts))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // spoiledText is why figures of cells are not those of the services alone: "other
@@ -31,7 +32,7 @@ func spoiledText(gap summary.Gap, whose string, cells ...*summary.Cell) string {
 	if whose != "" {
 		of = "trials of " + whose
 	}
-	return display.List(words) + " disturbed most " + of
+	return phrase.List(words) + " disturbed most " + of
 }
 
 // FailedTrials states in how many trials of a cell failed requests make a latency

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
 )
@@ -148,7 +149,7 @@ func (t *tried) why() string {
 // tail is how much of the slow tail is throttling, at the load of that tail.
 func (t *tried) tail() string {
 	c := cellOfVariant(t.found, t.variants[0])
-	if c == nil || c.Causes == nil || !c.Causes.Divided() || analysis.GeneratorsTail(c) {
+	if c == nil || c.Causes == nil || !c.Causes.Divided() || causes.GeneratorsTail(c) {
 		return ""
 	}
 	if withheld(c) {
@@ -294,7 +295,7 @@ func (t *tried) replicated() string {
 	}
 	base, load := t.atLevel()
 	if c := cellOfVariant(t.level, v); base != nil && c != nil && c.LatencyMS != nil {
-		if analysis.GeneratorsTail(base) || analysis.GeneratorsTail(c) {
+		if causes.GeneratorsTail(base) || causes.GeneratorsTail(c) {
 			return text + fmt.Sprintf("; their %s at %s is not compared: it is mostly the generator's own delay.", t.quantile(), load)
 		}
 		one := analysis.Against(t.level, base, []*summary.Cell{c})

@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // atLevel is the cell of the server as it is at the common load, and that load; nil
@@ -45,10 +47,10 @@ func (t *tried) latency() string {
 		for _, one := range a.Untested {
 			names = append(names, labels[one.Cell])
 		}
-		sentences = append(sentences, fmt.Sprintf("%s was not tested: %s.", display.List(names), TestWords(&a.Untested[0])))
+		sentences = append(sentences, fmt.Sprintf("%s was not tested: %s.", phrase.List(names), TestWords(&a.Untested[0])))
 	}
 	if len(absent) > 0 {
-		sentences = append(sentences, fmt.Sprintf("No %s of %s was measured at %s.", t.quantile(), display.List(absent), load))
+		sentences = append(sentences, fmt.Sprintf("No %s of %s was measured at %s.", t.quantile(), phrase.List(absent), load))
 	}
 	return strings.Join(sentences, " ")
 }
@@ -90,7 +92,7 @@ func (t *tried) freeLatency() string {
 	if c == nil || c.LatencyMS == nil {
 		return ""
 	}
-	if analysis.GeneratorsTail(base) || analysis.GeneratorsTail(c) {
+	if causes.GeneratorsTail(base) || causes.GeneratorsTail(c) {
 		return fmt.Sprintf("At %s %s without the limit is not compared: it is mostly the generator's own delay.", load, t.quantile())
 	}
 	of := analysis.Against(t.level, base, []*summary.Cell{c})
@@ -118,7 +120,7 @@ func (t *tried) slowStarts() string {
 	var names []string
 	for _, v := range t.variants {
 		c := cellOfVariant(t.level, v)
-		if c == nil || c.Objective == nil || c.Objective.Met == nil || *c.Objective.Met || analysis.NearObjective(c) != nil || analysis.GeneratorsTail(c) || !t.holds(v) || *t.breaking(v).Load() < *rate {
+		if c == nil || c.Objective == nil || c.Objective.Met == nil || *c.Objective.Met || analysis.NearObjective(c) != nil || causes.GeneratorsTail(c) || !t.holds(v) || *t.breaking(v).Load() < *rate {
 			continue
 		}
 		name := v.Label
@@ -130,7 +132,7 @@ func (t *tried) slowStarts() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("At %s the requests of all new starts together miss the objective below the breaking point: %s. A breaking point is that of a server that has been under load for as long as a search.", load, display.List(names))
+	return fmt.Sprintf("At %s the requests of all new starts together miss the objective below the breaking point: %s. A breaking point is that of a server that has been under load for as long as a search.", load, phrase.List(names))
 }
 
 // at begins a sentence about the common load.
@@ -163,7 +165,7 @@ func rankedLatency(a analysis.AgainstBase, labels map[*summary.Cell]string, quan
 		for _, one := range a.All {
 			words = append(words, fmt.Sprintf("%s (%s)", latency(one.Figure.Value, one.Figure.AtLeast), labels[one.Cell]))
 		}
-		return fmt.Sprintf("%s of the settings is not ranked: %s against %s as it is%s (%s)", quantile, display.List(words), base, medians(a.Base), TestWords(&lowest))
+		return fmt.Sprintf("%s of the settings is not ranked: %s against %s as it is%s (%s)", quantile, phrase.List(words), base, medians(a.Base), TestWords(&lowest))
 	case lowest.Figure.Value >= a.Base.Figure.Value:
 		return fmt.Sprintf("no setting has a lower %s than the server as it is (%s%s)", quantile, base, medians(a.Base))
 	}

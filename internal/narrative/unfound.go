@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // unfound are variants that were searched and have no breaking point, for one reason.
@@ -24,7 +24,7 @@ func (u *unfound) names() string {
 		}
 		all = append(all, name)
 	}
-	return display.List(all)
+	return phrase.List(all)
 }
 
 // has reports whether a variant is one of them.
@@ -108,10 +108,10 @@ func (t *tried) undeterminedByLimit(groups []tried, who string) string {
 		}
 		for i, name := range names {
 			if all := limits[name]; len(all) > 0 {
-				names[i] = name + " " + display.List(all)
+				names[i] = name + " " + phrase.List(all)
 			}
 		}
-		parts = append(parts, fmt.Sprintf("No breaking point%s was found %s: %s.", who, display.List(names), u.why))
+		parts = append(parts, fmt.Sprintf("No breaking point%s was found %s: %s.", who, phrase.List(names), u.why))
 	}
 	return strings.Join(parts, " ")
 }

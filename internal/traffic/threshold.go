@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
@@ -138,11 +138,11 @@ func (t Threshold) Judge(r *Result) Kept {
 		late := r.Client.Latency.Late(limit, r.timeout, failed, r.Client.Timeouts)
 		k.Kept = search.Exceeds(float64(late), float64(r.Cell.Requests), 1-share) != t.below
 		if seen && !k.Kept && failed == 0 {
-			k.Why = analysis.Lateness(late, r.Cell.Requests, limit)
+			k.Why = objective.Lateness(late, r.Cell.Requests, limit)
 		}
 	}
 	if !k.Kept && failed > 0 && (seen || k.Value == nil) {
-		k.Why = analysis.Failing(failed, r.Cell.Requests)
+		k.Why = objective.Failing(failed, r.Cell.Requests)
 	}
 	return k
 }

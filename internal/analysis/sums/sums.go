@@ -98,3 +98,11 @@ func Over(a, b *float64) *float64 {
 	}
 	return new(*a / *b)
 }
+
+// Value returns 0 for a figure that was not measured.
+func Value[T int64 | float64](v *T) T {
+	if v == nil {
+		return 0
+	}
+	return *v
+}

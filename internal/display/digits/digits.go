@@ -37,3 +37,11 @@ func Significant(v float64, most int) string {
 	}
 	return Grouped(text)
 }
+
+// Exact writes a number with all of its digits, and never an exponent: 2,500.5.
+func Exact(load float64) string {
+	return Grouped(strconv.FormatFloat(load, 'f', -1, 64))
+}
+
+// Three writes a number with three significant digits.
+func Three(v float64) string { return Significant(v, 3) }

@@ -24,3 +24,11 @@ func TestSignificant(t *testing.T) {
 		}
 	}
 }
+
+func TestExactHasAllDigits(t *testing.T) {
+	for v, want := range map[float64]string{50: "50", 2.5: "2.5", 10_000_000: "10,000,000", 2500.5: "2,500.5", 0.000000001: "0.000000001"} {
+		if got := Exact(v); got != want {
+			t.Errorf("%v is written %q, want %q", v, got, want)
+		}
+	}
+}

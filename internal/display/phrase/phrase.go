@@ -1,0 +1,33 @@
+// Package phrase joins and counts words. It has no dependencies, so that packages that
+// only compute can word a figure as those that show it do.
+package phrase
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// List joins words for a sentence: "a", "a and b", "a, b and c".
+func List(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// Plural counts things: "1 trial", "2 trials", "2 searches".
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if strings.HasSuffix(what, "ch") {
+		what += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Join joins the notes that are not empty: "a; b".
+func Join(notes ...string) string {
+	return strings.Join(slices.DeleteFunc(notes, func(note string) bool { return note == "" }), "; ")
+}
