@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/moby/moby/api/pkg/stdcopy"
@@ -35,8 +36,13 @@ type instance struct {
 	exit  *int             // its exit status; nil: it is not known
 	state *container.State // of the container; nil: it is not known, or that of a later instance
 	again bool             // somebody else has started the container again
+	oom   bool             // the kernel killed a process of it for its memory
 	ran   time.Duration
 }
+
+// oomReport bounds the wait for Docker's report of an OOM kill: the kernel tells Docker
+// of it beside the end of the container, and often after it.
+const oomReport = 500 * time.Millisecond
 
 func (l *instance) Ended() <-chan struct{} { return l.ended }
 func (l *instance) Ran() time.Duration     { return l.ran }
@@ -95,15 +101,33 @@ func (r *replica) await(l *instance, end client.ContainerWaitResult) {
 		}
 	}
 	l.ran = time.Since(l.began)
-	select { // its last output
+	l.oom = r.counters.oomKilled() // while its group exists
+	select {                       // its last output
 	case <-l.logged:
 	case <-time.After(time.Second):
 	}
+	l.oom = l.oom || r.counters.oomKilled() // another reader may have seen it
+	r.inspect(l)
+	for waited := time.Duration(0); l.killed() && !l.oom && !l.again && waited < oomReport; waited += oomReport / 10 {
+		if !supervise.Sleep(r.stopped, oomReport/10) {
+			return
+		}
+		r.inspect(l)
+	}
+}
+
+// inspect reads how an instance ended.
+func (r *replica) inspect(l *instance) {
 	ctx, cancel := context.WithTimeout(r.stopped, callTimeout)
 	defer cancel()
 	if seen, err := r.docker.api.ContainerInspect(ctx, r.id, client.ContainerInspectOptions{}); err == nil {
 		l.ending(seen.Container.State)
 	}
+}
+
+// killed reports whether an instance ended by SIGKILL, or like it.
+func (l *instance) killed() bool {
+	return l.exit != nil && *l.exit == signalled+int(syscall.SIGKILL)
 }
 
 // ending takes the state of the container after the end. If the container runs, somebody
@@ -116,6 +140,7 @@ func (l *instance) ending(state *container.State) {
 		l.again = true
 	default:
 		l.state = state
+		l.oom = l.oom || state.OOMKilled
 		if l.exit == nil {
 			l.exit = &state.ExitCode
 		}

@@ -112,12 +112,9 @@ func (r *replica) awaitReady(ctx context.Context, l *instance) error {
 
 // clean closes the counters of an instance that has ended.
 func (r *replica) clean(l *instance) {
-	r.counters.end(l.outOfMemory())
+	r.counters.end(l.oom)
 	r.samples.end()
 }
-
-// outOfMemory reports whether an instance ended because it ran out of memory.
-func (l *instance) outOfMemory() bool { return l.state != nil && l.state.OOMKilled }
 
 // ending describes how an instance ended.
 func (r *replica) ending(l *instance) string {
@@ -127,13 +124,16 @@ func (r *replica) ending(l *instance) string {
 	return r.ended(l)
 }
 
+// signalled is the exit status of a process that a signal ended, less the signal's
+// number, as in shells.
+const signalled = 128
+
 func (r *replica) ended(l *instance) string {
-	const signalled = 128 // plus the signal, as in shells
 	if l.exit == nil {
 		return "it ended; Docker does not report how"
 	}
 	switch status := *l.exit; {
-	case status == signalled+int(syscall.SIGKILL) && l.outOfMemory():
+	case l.killed() && l.oom:
 		return meter.OutOfMemory(r.limited().Memory)
 	case status > signalled && status <= signalled+64:
 		signal := syscall.Signal(status - signalled)

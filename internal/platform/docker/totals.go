@@ -99,6 +99,14 @@ func (c *counterTotals) begin(m *meter.Meter) {
 	c.totals.begin(m, m.Counters)
 }
 
+// oomKilled reports whether the kernel has counted an OOM kill in the present instance.
+func (c *counterTotals) oomKilled() bool {
+	c.read() // of the group, if it still exists; otherwise the last reading stands
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last.OOMKills != nil && *c.last.OOMKills > 0
+}
+
 // resized records that the limits of the container were changed.
 func (c *counterTotals) resized(l experiment.Limits) {
 	c.mu.Lock()

@@ -32,3 +32,17 @@ func TestAnOOMKillIsCountedOnce(t *testing.T) {
 		}
 	}
 }
+
+// An instance's own count, and not that of earlier ones, says that it was killed.
+func TestTheKernelCountsAnOOMKill(t *testing.T) {
+	for _, c := range []struct {
+		before, last *int64
+		want         bool
+	}{{nil, nil, false}, {of[int64](1), of[int64](0), false}, {nil, of[int64](1), true}} {
+		var counters counterTotals
+		counters.before, counters.last = signals.Counters{OOMKills: c.before}, signals.Counters{OOMKills: c.last}
+		if got := counters.oomKilled(); got != c.want {
+			t.Errorf("before %v, last %v: %v", c.before, c.last, got)
+		}
+	}
+}
