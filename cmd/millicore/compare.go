@@ -69,7 +69,7 @@ func compareCommand() *cobra.Command {
 		strict         bool
 		failOn         []string
 		junitFile      string
-		from           foreign
+		from           recordFlags
 	)
 	c := &cobra.Command{
 		Use:   "compare A B",

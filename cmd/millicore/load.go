@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/millicore/millicore/internal/reach"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -113,7 +115,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 			return err
 		}
 	}
-	if err := traffic.Reach(e, target); err != nil {
+	if err := reach.Connect(e, target); err != nil {
 		return err
 	}
 	ended, runErr := f.run(cmd.Context(), target, observed, e, dir)
@@ -153,7 +155,7 @@ func (f *loadFlags) interruption(nothing bool) error {
 
 // unlessUnreachable is an error of usage, unless the target cannot be reached.
 func unlessUnreachable(err error) error {
-	if errors.As(err, new(*traffic.Unreachable)) {
+	if errors.As(err, new(*reach.Unreachable)) {
 		return err
 	}
 	return usageError{err}
@@ -161,7 +163,7 @@ func unlessUnreachable(err error) error {
 
 // follow returns the target to which the redirects of a target lead, with its experiment.
 // A target on another host needs a confirmation of its own.
-func (f *loadFlags) follow(ctx context.Context, t traffic.Target, e *experiment.Experiment, o *attached.Observed) (traffic.Target, *experiment.Experiment, error) {
+func (f *loadFlags) follow(ctx context.Context, t reach.Target, e *experiment.Experiment, o *attached.Observed) (reach.Target, *experiment.Experiment, error) {
 	url, err := f.Redirected(ctx, t, e)
 	if err != nil {
 		return t, e, unlessUnreachable(err)
@@ -186,7 +188,7 @@ func (f *loadFlags) follow(ctx context.Context, t traffic.Target, e *experiment.
 }
 
 // confirm asks the user to confirm a load of another host.
-func (f *loadFlags) confirm(ctx context.Context, t traffic.Target, e *experiment.Experiment) error {
+func (f *loadFlags) confirm(ctx context.Context, t reach.Target, e *experiment.Experiment) error {
 	if f.yes {
 		return nil
 	}
@@ -223,7 +225,7 @@ func (f *loadFlags) folder() (dir string, remove func(), err error) {
 
 // run runs the load and writes the record. It returns when the observed process ended,
 // from the begin of the load; 0: it did not.
-func (f *loadFlags) run(ctx context.Context, t traffic.Target, o traffic.Observed, e *experiment.Experiment, dir string) (time.Duration, error) {
+func (f *loadFlags) run(ctx context.Context, t reach.Target, o reach.Observed, e *experiment.Experiment, dir string) (time.Duration, error) {
 	programs, err := lab.FindPrograms()
 	if err != nil {
 		return 0, err
@@ -252,7 +254,7 @@ func (f *loadFlags) run(ctx context.Context, t traffic.Target, o traffic.Observe
 }
 
 // show prints the results, and writes the files of the flags.
-func (f *loadFlags) show(w io.Writer, t traffic.Target, dir string, r *traffic.Result, thresholds []traffic.Threshold) (missed bool, err error) {
+func (f *loadFlags) show(w io.Writer, t reach.Target, dir string, r *traffic.Result, thresholds []traffic.Threshold) (missed bool, err error) {
 	kept, missed := traffic.Judge(r, thresholds)
 	switch {
 	case f.asJSON:

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
+	"github.com/millicore/millicore/internal/reach"
 
-	"github.com/millicore/millicore/internal/traffic"
+	"github.com/spf13/cobra"
 )
 
 // flagged parses the flags of a command line.
@@ -54,7 +54,7 @@ func TestTheHostHeader(t *testing.T) {
 	for url, want := range map[string]string{
 		"http://127.0.0.5/": "127.0.0.5", "http://[::1]:8080/": "[::1]:8080", "https://127.0.0.1/": "127.0.0.1",
 	} {
-		target, err := traffic.ParseTarget(url, nil)
+		target, err := reach.ParseTarget(url, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestTheHostHeader(t *testing.T) {
 // The default of 50 users is lowered to the number of requests. A value of -c is not:
 // see -n in TestErrorsNameTheFlag.
 func TestFewerRequestsThanUsualUsers(t *testing.T) {
-	target, err := traffic.ParseTarget("http://127.0.0.1/", nil)
+	target, err := reach.ParseTarget("http://127.0.0.1/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestFewerRequestsThanUsualUsers(t *testing.T) {
 
 // A body implies POST, and @FILE is a file with it. A number alone is in seconds.
 func TestFlagsAsInOtherTools(t *testing.T) {
-	target, err := traffic.ParseTarget("http://127.0.0.1/", nil)
+	target, err := reach.ParseTarget("http://127.0.0.1/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestErrorsNameTheFlag(t *testing.T) {
 		{[]string{"-b", "caf\xe9"}, `-b: "caf\xe9" is not UTF-8`},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
-			target, err := traffic.ParseTarget("http://127.0.0.1/", nil)
+			target, err := reach.ParseTarget("http://127.0.0.1/", nil)
 			if err != nil {
 				t.Fatal(err)
 			}

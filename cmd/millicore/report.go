@@ -24,7 +24,7 @@ import (
 func reportCommand() *cobra.Command {
 	var (
 		o                 output
-		from              foreign
+		from              recordFlags
 		asCSV, asMarkdown bool
 	)
 	c := &cobra.Command{

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/millicore/millicore/internal/reach"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -41,7 +43,7 @@ func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if err := traffic.Reach(e, at.Target); err != nil {
+	if err := reach.Connect(e, at.Target); err != nil {
 		return fmt.Errorf("try: %w", err)
 	}
 	if err := at.Begin(cmd.Context(), &e.Cells[0].Load, &f.ask); err != nil {
@@ -67,7 +69,7 @@ func (f *tryFlags) attached(at *try.Attached) (*experiment.Experiment, error) {
 }
 
 // confirm asks the user to confirm a search on another host.
-func (m *tryMore) confirm(ctx context.Context, t traffic.Target) error {
+func (m *tryMore) confirm(ctx context.Context, t reach.Target) error {
 	if m.yes || t.Loopback {
 		return nil
 	}

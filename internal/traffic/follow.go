@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/millicore/millicore/internal/reach"
+
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/secret"
 	"github.com/millicore/millicore/internal/serviceclient"
@@ -22,7 +24,7 @@ const mostRedirects = 10
 // redirect. It sends the request of the load, once for each redirect. A redirect that
 // changes each time, or the method, is not what a load can repeat: so only GET and HEAD are
 // followed, without placeholders in the path.
-func (o *Options) Redirected(ctx context.Context, t Target, e *experiment.Experiment) (string, error) {
+func (o *Options) Redirected(ctx context.Context, t reach.Target, e *experiment.Experiment) (string, error) {
 	r := &e.Cells[0].Load.Request
 	switch {
 	case r.Method != "GET" && r.Method != "HEAD":
@@ -43,7 +45,7 @@ func (o *Options) Redirected(ctx context.Context, t Target, e *experiment.Experi
 		next, err := o.redirect(ctx, at, r, at.Host == first.Host)
 		switch {
 		case err != nil:
-			return "", &Unreachable{at.String(), whyNot(err, o.addressOf(at)), err}
+			return "", &reach.Unreachable{URL: at.String(), Why: reach.WhyNot(err, o.addressOf(at)), Err: err}
 		case next == nil && at == first:
 			return "", nil
 		case next == nil:

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/reach"
+
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/experiment/span"
@@ -125,7 +127,7 @@ func Excessive(e *experiment.Experiment) string {
 }
 
 // Experiment is the experiment of one cell that the options describe.
-func (o *Options) Experiment(t Target, observed *attached.Observed) (*experiment.Experiment, error) {
+func (o *Options) Experiment(t reach.Target, observed *attached.Observed) (*experiment.Experiment, error) {
 	settings, err := o.settings(t, observed)
 	if err != nil {
 		return nil, err
@@ -158,7 +160,7 @@ func (o *Options) named(err error) error {
 }
 
 // settings are the fields of the experiment that the options describe.
-func (o *Options) settings(t Target, observed *attached.Observed) (file.Settings, error) {
+func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Settings, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err

@@ -15,11 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/reach"
+
 	"github.com/millicore/millicore/internal/experiment"
 )
 
 // of is the experiment of options for a URL.
-func of(t *testing.T, o *Options, url string) (Target, *experiment.Experiment) {
+func of(t *testing.T, o *Options, url string) (reach.Target, *experiment.Experiment) {
 	t.Helper()
 	target, err := o.Target(url, net.LookupHost)
 	if err != nil {
@@ -80,8 +82,8 @@ func TestTargetsThatCannotBeReached(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			target, e := of(t, &c.options, c.url)
-			err := Reach(e, target)
-			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !errors.As(err, new(*Unreachable))) {
+			err := reach.Connect(e, target)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !errors.As(err, new(*reach.Unreachable))) {
 				t.Errorf("%v; want in it: %q", err, c.want)
 			}
 		})

@@ -10,11 +10,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/reach"
+
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/traffic"
 )
 
 // Running names a service that already runs.
@@ -65,9 +66,9 @@ func (r Running) Name() string {
 
 // Attached is a service that already runs, and what could be found of it.
 type Attached struct {
-	Target traffic.Target
+	Target reach.Target
 	Info   runtimes.Info // its PID is 0 if the process is not known
-	traffic.Observed
+	reach.Observed
 	// Unseen is why no process is observed, as a sentence; "": one is.
 	Unseen string
 	doubt  string // bad answers of the probe, in words
@@ -157,7 +158,7 @@ func (at *Attached) Announce(a *Ask) string {
 
 // attachTo completes what is sent to a service: its path is that of the URL, and its header
 // Host that of the URL unless it is set.
-func (a *Ask) attachTo(t traffic.Target, pathSet bool) error {
+func (a *Ask) attachTo(t reach.Target, pathSet bool) error {
 	switch {
 	case t.Path == "/":
 	case pathSet:
@@ -196,7 +197,7 @@ func Attach(ctx context.Context, r Running, a *Ask, pathSet bool) (*Attached, er
 		}
 		url = "http://" + address
 	}
-	if at.Target, err = traffic.ParseTarget(url, net.LookupHost); err != nil {
+	if at.Target, err = reach.ParseTarget(url, net.LookupHost); err != nil {
 		return nil, err
 	}
 	if err := a.attachTo(at.Target, pathSet); err != nil {
@@ -230,7 +231,7 @@ func (at *Attached) observe(pids []int, r Running) (err error) {
 	if r.Container != "" {
 		at.Name += " of container " + r.Container
 	}
-	at.Observed, err = traffic.ObserveService(at.Info.PID, at.Name)
+	at.Observed, err = reach.ObserveService(at.Info.PID, at.Name)
 	return err
 }
 

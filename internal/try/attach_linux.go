@@ -12,11 +12,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/reach"
+
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/platform/ports"
-	"github.com/millicore/millicore/internal/traffic"
 )
 
 // processesOf are the processes of a service that is named by its process or its
@@ -99,7 +100,7 @@ var relays = []string{"docker-proxy", "rootlessport", "rootlesskit", "slirp4netn
 
 // holdersOf are the processes that serve a target on this machine, or why they are not
 // known, as a sentence.
-func holdersOf(t traffic.Target) (pids []int, unseen string) {
+func holdersOf(t reach.Target) (pids []int, unseen string) {
 	if !t.Loopback {
 		return nil, "The service runs on another host."
 	}

@@ -14,8 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/reach"
+
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/traffic"
 )
 
 func TestTheAddressOfAServiceIsTheFirstThatAnswersWell(t *testing.T) {
@@ -73,12 +74,12 @@ func TestAServiceThatCannotBeFound(t *testing.T) {
 	if _, err := Attach(t.Context(), Running{Container: "no-such-container"}, a, false); err == nil || strings.Contains(err.Error(), "--container") {
 		t.Errorf("no container: %v", err)
 	}
-	if pids, why := holdersOf(traffic.Target{Address: "203.0.113.1:80"}); pids != nil || why == "" {
+	if pids, why := holdersOf(reach.Target{Address: "203.0.113.1:80"}); pids != nil || why == "" {
 		t.Errorf("%v, %q: another host has processes here", pids, why)
 	}
 	server := httptest.NewServer(nil)
 	port, _ := strconv.Atoi(server.URL[strings.LastIndexByte(server.URL, ':')+1:])
-	target := traffic.Target{Address: "127.0.0.1:" + strconv.Itoa(port), Loopback: true}
+	target := reach.Target{Address: "127.0.0.1:" + strconv.Itoa(port), Loopback: true}
 	if pids, why := holdersOf(target); !slices.Contains(pids, os.Getpid()) || why != "" {
 		t.Errorf("%v, %q: want this process", pids, why)
 	}

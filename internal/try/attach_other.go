@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/millicore/millicore/internal/traffic"
+	"github.com/millicore/millicore/internal/reach"
 )
 
 var errLinux = errors.New("a process or a container is found on Linux only; name a URL")
@@ -15,6 +15,6 @@ func processesOf(context.Context, Running) ([]int, error) { return nil, errLinux
 
 func addressOf(context.Context, []int, *Ask) (string, error) { return "", errLinux }
 
-func holdersOf(traffic.Target) ([]int, string) {
+func holdersOf(reach.Target) ([]int, string) {
 	return nil, "Processes are seen on Linux only."
 }

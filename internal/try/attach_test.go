@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/reach"
+
 	"github.com/millicore/millicore/internal/experiment/file"
-	"github.com/millicore/millicore/internal/traffic"
 )
 
 func TestWhatRunsIsNamedByAProcessAContainerOrAURL(t *testing.T) {
@@ -61,7 +62,7 @@ func TestTheURLSetsThePathAndTheHost(t *testing.T) {
 		{"a host of --header", "http://127.0.0.1:80/", false, map[string]string{"host": "shop.test"}, "/asked", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			target, err := traffic.ParseTarget(c.url, nil)
+			target, err := reach.ParseTarget(c.url, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +81,7 @@ func TestTheURLSetsThePathAndTheHost(t *testing.T) {
 
 // A service without a process that could be seen: no limit is claimed.
 func TestAServiceOfAnotherHost(t *testing.T) {
-	target, err := traffic.ParseTarget("https://api.test/items", nil)
+	target, err := reach.ParseTarget("https://api.test/items", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

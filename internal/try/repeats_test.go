@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/reach"
+
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/traffic"
 )
 
 // searchedOften is a cell with a search for each load.
@@ -46,7 +47,7 @@ func TestSeveralSearchesRankTheSettings(t *testing.T) {
 
 // Of a service without counters no limit is claimed, and no absence of one.
 func TestLimitsThatAreNotKnownAreNoAbsence(t *testing.T) {
-	target, err := traffic.ParseTarget("http://api.test/", nil)
+	target, err := reach.ParseTarget("http://api.test/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

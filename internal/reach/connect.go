@@ -1,4 +1,4 @@
-package traffic
+package reach
 
 import (
 	"errors"
@@ -14,25 +14,25 @@ import (
 // Unreachable is the error of a target to which no request can be sent.
 type Unreachable struct {
 	URL, Why string
-	err      error
+	Err      error
 }
 
 func (u *Unreachable) Error() string { return secret.Text(u.URL + ": " + u.Why) }
-func (u *Unreachable) Unwrap() error { return u.err }
+func (u *Unreachable) Unwrap() error { return u.Err }
 
-// Reach makes and closes a connection to the target, with its TLS handshake, so that a
+// Connect makes and closes a connection to the target, with its TLS handshake, so that a
 // wrong address ends the command before the load. The error is an Unreachable.
-func Reach(e *experiment.Experiment, t Target) error {
+func Connect(e *experiment.Experiment, t Target) error {
 	err := lab.Reach(e, []string{t.Address})
 	if err == nil {
 		return nil
 	}
-	return &Unreachable{t.URL, whyNot(err, t.Address), err}
+	return &Unreachable{t.URL, WhyNot(err, t.Address), err}
 }
 
-// whyNot is the reason of an error of a connection to an address, without the error's
+// WhyNot returns the reason of an error of a connection to an address, without the error's
 // own prefixes.
-func whyNot(err error, address string) string {
+func WhyNot(err error, address string) string {
 	socket, isSocket := strings.CutPrefix(address, "unix:")
 	switch {
 	case isSocket && errors.Is(err, syscall.ENOENT):

@@ -30,15 +30,15 @@ func (s *sizeValue) String() string {
 	return resource.NewQuantity(int64(*s), resource.BinarySI).String()
 }
 
-// foreign are the flags of commands that read records, which may come from anybody.
-type foreign struct{ most sizeValue }
+// recordFlags are the flags of commands that read records, which may come from anybody.
+type recordFlags struct{ most sizeValue }
 
-func (f *foreign) define(c *cobra.Command) {
+func (f *recordFlags) define(c *cobra.Command) {
 	f.most = record.DefaultSize
 	c.Flags().Var(&f.most, "max-size", "size up to which a record is read; its lines and its memory are bounded with it")
 }
 
 // reader reads records within the bounds, and until the command is to end.
-func (f *foreign) reader(c *cobra.Command) record.Reader {
+func (f *recordFlags) reader(c *cobra.Command) record.Reader {
 	return record.Reader{Size: int64(f.most), Stop: c.Context().Done()}
 }

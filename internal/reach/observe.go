@@ -1,15 +1,6 @@
-package traffic
+package reach
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-
-	"github.com/millicore/millicore/internal/host/inspect"
-	"github.com/millicore/millicore/internal/platform/attached"
-)
+import "github.com/millicore/millicore/internal/platform/attached"
 
 // Observed is the process that serves the requests, and is observed during the load.
 type Observed struct {
@@ -18,23 +9,8 @@ type Observed struct {
 	process            *attached.Process
 }
 
-// Observe starts to observe the process of PID or Container, if one of them is set.
-func (o *Options) Observe(ctx context.Context) (Observed, error) {
-	pid, name := o.PID, fmt.Sprintf("process %d", o.PID)
-	if o.Container != "" {
-		host, err := inspect.New("").Scan(ctx, inspect.Only{Container: o.Container}, 0)
-		if err != nil {
-			return Observed{}, err // it names --container
-		}
-		pid = inspect.Foremost(host.Processes).PID
-		name = fmt.Sprintf("process %d of container %s", pid, o.Container)
-	}
-	if pid == 0 {
-		return Observed{}, nil
-	}
-	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); errors.Is(err, fs.ErrNotExist) {
-		return Observed{}, fmt.Errorf("--pid %d: no such process", pid)
-	}
+// ObserveProcess starts to observe a single process.
+func ObserveProcess(pid int, name string) (Observed, error) {
 	return observe(pid, name, attached.Observe)
 }
 
