@@ -16,9 +16,9 @@ func (b *bench) freezeJobs() (all []freezeJob) {
 	}
 	for i := range freezes {
 		c := &freezes[i]
-		tools := b.these(agentAlone, ohaCorrected, vegetaUnlimited, k6Enough(c.Service.Still))
+		tools := b.these(agentAlone, ohaCorrected)
 		if i == 0 {
-			tools = b.these(agentAlone, wholeLoad, ohaCorrected, vegetaUnlimited, k6Enough(c.Service.Still), oha, vegeta, k6, h2load, hey, bombardier)
+			tools = b.these(agentAlone, wholeLoad, ohaCorrected, oha, h2load, fortio)
 		}
 		for _, t := range tools {
 			all = append(all, freezeJob{job{c.Name, 0, t, load{Seconds: c.seconds(), Connections: c.Connections, Rate: c.Rate, Even: true}}, c})
@@ -33,7 +33,7 @@ func (b *bench) doFreeze(j freezeJob) error {
 		return err
 	}
 	r, err := b.run(j.job, t)
-	truth := j.of.truth(j.tool.Unlimited)
+	truth := j.of.truth()
 	var err2 error
 	truth.Late, err2 = late()
 	r.Freeze = &truth

@@ -158,10 +158,10 @@ func TestRefusals(t *testing.T) {
 
 // The progress line of a disturbed run marks it as disturbed.
 func TestALineOfProgress(t *testing.T) {
-	r := costing(1, "hey", 30)
+	r := costing(1, "fortio", 30)
 	r.Foreign = 0.5
 	got := line(&r, bounds{Steal: 0.02, Foreign: 0.1})
-	if want := "closed loop, round 2: hey: 500/s, 30.00 µs/request, p50 0.00 ms, p99 0.00 ms, 5 MB (disturbed: stolen 0.00, others 0.50 cores)"; got != want {
+	if want := "closed loop, round 2: fortio: 500/s, 30.00 µs/request, p50 0.00 ms, p99 0.00 ms, 5 MB (disturbed: stolen 0.00, others 0.50 cores)"; got != want {
 		t.Errorf("%s; want %s", got, want)
 	}
 }

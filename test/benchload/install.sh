@@ -13,7 +13,6 @@ debian=()
 need() { command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || debian+=("$2"); }
 need nginx nginx
 need wrk wrk
-need ab apache2-utils
 need h2load nghttp2-client
 if [ ${#debian[@]} -gt 0 ]; then
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1 && apt-get update -qq &&
@@ -35,11 +34,7 @@ golang() {
   echo "building $name $version" >&2
   GOWORK=off GOFLAGS= CGO_ENABLED=0 GOBIN="$peers/bin" "$@" || echo "left out: $name $version could not be built" >&2
 }
-golang hey v0.1.5 go install -trimpath github.com/rakyll/hey@v0.1.5
-golang vegeta v12.12.0 go install -trimpath github.com/tsenart/vegeta/v12@v12.12.0
-golang k6 v1.8.1 go install -trimpath go.k6.io/k6@v1.8.1
-# go install would request the list of its versions, which some proxies do not have.
-golang bombardier v1.2.6 go -C bombardier build -trimpath -o "$peers/bin/bombardier" github.com/codesenberg/bombardier
+golang fortio v1.68.0 go install -trimpath fortio.org/fortio@v1.68.0
 
 oha=1.16.0
 if ! "$peers/bin/oha" --version 2>/dev/null | grep -qF " $oha"; then

@@ -167,8 +167,8 @@ func (b *bench) measureAll() error {
 	if err != nil {
 		return err
 	}
-	closed := b.these(append(others, agentAlone, wholeLoad, wrk, ab, h2load, hey, bombardier, oha, vegeta, k6)...)
-	open := b.these(append(others, agentAlone, wholeLoad, h2load, hey, bombardier, ohaCorrected, vegeta, k6)...)
+	closed := b.these(append(others, agentAlone, wholeLoad, wrk, h2load, oha, fortio)...)
+	open := b.these(append(others, agentAlone, wholeLoad, h2load, ohaCorrected, fortio)...)
 	var rounds [][]job
 	for r := range max(b.rounds, b.openRounds) {
 		var these []job
@@ -344,7 +344,7 @@ func (b *bench) find() error {
 		}
 		b.programs[name] = path
 	}
-	for _, name := range []string{"nginx", "wrk", "ab", "h2load", "hey", "bombardier", "oha", "vegeta", "k6"} {
+	for _, name := range []string{"nginx", "wrk", "h2load", "oha", "fortio"} {
 		for _, place := range []string{filepath.Join(b.peers, name), name, filepath.Join("/usr/sbin", name)} {
 			if path, err := exec.LookPath(place); err == nil {
 				b.programs[name], b.versions[name] = path, version(name, path)

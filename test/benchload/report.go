@@ -109,61 +109,6 @@ func readH2load(out, log []byte) (report, error) {
 	return r, nil
 }
 
-var (
-	abComplete = regexp.MustCompile(`Complete requests:\s+(\d+)`)
-	abFailed   = regexp.MustCompile(`Failed requests:\s+(\d+)`)
-	abStatus   = regexp.MustCompile(`Non-2xx responses:\s+(\d+)`)
-	abKept     = regexp.MustCompile(`Keep-Alive requests:\s+(\d+)`)
-	abP50      = regexp.MustCompile(`(?m)^\s*50%\s+(\d+)`)
-	abP95      = regexp.MustCompile(`(?m)^\s*95%\s+(\d+)`)
-	abP99      = regexp.MustCompile(`(?m)^\s*99%\s+(\d+)`)
-)
-
-// readAb parses the output of ab. Its latencies are in whole milliseconds.
-func readAb(out []byte) (report, error) {
-	all, err1 := number(out, abComplete)
-	failed, err2 := number(out, abFailed)
-	kept, err3 := number(out, abKept)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return report{}, err
-	}
-	if kept < all*0.99 {
-		return report{}, fmt.Errorf("%v of %v requests kept their connections: it was not asked what the others are", kept, all)
-	}
-	bad := int64(failed) + numbers(out, abStatus)
-	ms := func(e *regexp.Regexp) time.Duration { return time.Duration(numbers(out, e)) * time.Millisecond }
-	return report{Good: int64(all) - bad, Bad: bad, P50: ms(abP50), P95: ms(abP95), P99: ms(abP99)}, nil
-}
-
-var (
-	heyStatus = regexp.MustCompile(`(?m)^\s*\[(\d+)\]\s+(\d+) responses$`)
-	heyErrors = regexp.MustCompile(`(?m)^\s*\[(\d+)\]\s+[^\s0-9|]`)
-	heyP50    = regexp.MustCompile(`50%+ in ([0-9.]+) s`)
-	heyP95    = regexp.MustCompile(`95%+ in ([0-9.]+) s`)
-	heyP99    = regexp.MustCompile(`99%+ in ([0-9.]+) s`)
-)
-
-// readHey parses the output of hey.
-func readHey(out []byte) (report, error) {
-	var r report
-	if !bytes.Contains(out, []byte("Status code distribution:")) {
-		return r, errors.New("no status codes in what it said")
-	}
-	for _, c := range heyStatus.FindAllSubmatch(out, -1) {
-		n, _ := strconv.ParseInt(string(c[2]), 10, 64)
-		r.byStatus(string(c[1]), n)
-	}
-	if _, words, ok := bytes.Cut(out, []byte("Error distribution:")); ok {
-		r.Bad += numbers(words, heyErrors)
-	}
-	seconds := func(e *regexp.Regexp) time.Duration {
-		s, _ := number(out, e)
-		return time.Duration(s * 1e9)
-	}
-	r.P50, r.P95, r.P99 = seconds(heyP50), seconds(heyP95), seconds(heyP99)
-	return r, nil
-}
-
 // byStatus counts answers with a status.
 func (r *report) byStatus(code string, n int64) {
 	if len(code) == 3 && code[0] == '2' {
@@ -171,47 +116,6 @@ func (r *report) byStatus(code string, n int64) {
 	} else {
 		r.Bad += n
 	}
-}
-
-// readBombardier reads bombardier's -o json, whose latencies are microseconds.
-func readBombardier(out []byte) (report, error) {
-	var said struct {
-		Result *struct {
-			Req1xx, Req2xx, Req3xx, Req4xx, Req5xx, Others int64
-			Latency                                        struct{ Percentiles map[string]float64 }
-		}
-	}
-	if err := json.Unmarshal(out, &said); err != nil {
-		return report{}, err
-	}
-	if said.Result == nil {
-		return report{}, errors.New("no result in what it said")
-	}
-	w := said.Result
-	at := func(p string) time.Duration {
-		return time.Duration(w.Latency.Percentiles[p] * float64(time.Microsecond))
-	}
-	return report{Good: w.Req2xx, Bad: w.Req1xx + w.Req3xx + w.Req4xx + w.Req5xx + w.Others, P50: at("50"), P95: at("95"), P99: at("99")}, nil
-}
-
-// readVegeta reads vegeta report -type json.
-func readVegeta(out []byte) (report, error) {
-	var said struct {
-		Latencies struct {
-			P50 time.Duration `json:"50th"`
-			P95 time.Duration `json:"95th"`
-			P99 time.Duration `json:"99th"`
-		}
-		Codes map[string]int64 `json:"status_codes"`
-	}
-	if err := json.Unmarshal(out, &said); err != nil {
-		return report{}, err
-	}
-	r := report{P50: said.Latencies.P50, P95: said.Latencies.P95, P99: said.Latencies.P99}
-	for code, n := range said.Codes { // 0 is one that was not answered
-		r.byStatus(code, n)
-	}
-	return r, nil
 }
 
 // ohaDeadline is oha's name of requests that are aborted at the end of the run, which
@@ -242,29 +146,36 @@ func readOha(out []byte) (report, error) {
 	return r, nil
 }
 
-// readK6 reads k6's --summary-export, whose latencies are milliseconds.
-func readK6(out []byte) (report, error) {
-	type metric struct {
-		Count  int64
-		Passes int64
-		P50    float64 `json:"p(50)"`
-		P95    float64 `json:"p(95)"`
-		P99    float64 `json:"p(99)"`
+// readFortio reads fortio load -json -, whose latencies are seconds.
+func readFortio(out []byte) (report, error) {
+	var said struct {
+		Codes     map[string]int64 `json:"RetCodes"`
+		Durations struct {
+			Percentiles []struct{ Percentile, Value float64 }
+		} `json:"DurationHistogram"`
 	}
-	var said struct{ Metrics map[string]metric }
 	if err := json.Unmarshal(out, &said); err != nil {
 		return report{}, err
 	}
-	all, ok := said.Metrics["http_reqs"]
-	if !ok {
-		return report{}, errors.New("no http_reqs in its summary")
+	if said.Codes == nil {
+		return report{}, errors.New("no status codes in what it said")
 	}
-	took, failed := said.Metrics["http_req_duration"], said.Metrics["http_req_failed"]
-	ms := func(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }
-	return report{
-		Good: all.Count - failed.Passes, Bad: failed.Passes, Dropped: said.Metrics["dropped_iterations"].Count,
-		P50: ms(took.P50), P95: ms(took.P95), P99: ms(took.P99),
-	}, nil
+	var r report
+	for code, n := range said.Codes { // -1 is one that was not answered
+		r.byStatus(code, n)
+	}
+	for _, p := range said.Durations.Percentiles {
+		took := time.Duration(p.Value * float64(time.Second))
+		switch p.Percentile {
+		case 50:
+			r.P50 = took
+		case 95:
+			r.P95 = took
+		case 99:
+			r.P99 = took
+		}
+	}
+	return r, nil
 }
 
 // readMillicore reads millicore load --json, whose latencies are milliseconds.

@@ -31,19 +31,10 @@ func TestReadingReports(t *testing.T) {
 		{"wrk-bad.txt", readWrk, report{Bad: 41841, P50: 100 * us, P99: 7470 * us}},
 		{"h2load.txt", h2, report{Good: 110768}},
 		{"h2load-bad.txt", h2, report{Bad: 48829}},
-		{"ab.txt", readAb, report{Good: 112592, P50: ms, P95: 2 * ms, P99: 6 * ms}},
-		{"ab-bad.txt", readAb, report{Bad: 63344}},
-		{"hey.txt", readHey, report{Good: 29565, P50: 3900 * us, P95: 9500 * us, P99: 12200 * us}},
-		{"hey-bad.txt", readHey, report{Bad: 13699, P50: 500 * us, P95: 1300 * us, P99: 2700 * us}},
-		{"hey-refused.txt", readHey, report{Bad: 10}},
-		{"bombardier.json", readBombardier, report{Good: 96703, P50: 1166 * us, P95: 2884 * us, P99: 5456 * us}},
-		{"bombardier-bad.json", readBombardier, report{Bad: 39670, P50: 147 * us, P95: 469 * us, P99: 1069 * us}},
 		{"oha.json", readOha, report{Good: 91132, P50: 691_399, P95: 4_959_041, P99: 6_731_957}},
 		{"oha-bad.json", readOha, report{Bad: 24872, P50: 223_806, P95: 741_993, P99: 2_408_922}},
-		{"vegeta.json", readVegeta, report{Good: 23217, P50: 2_484_435, P95: 8_043_325, P99: 15_696_170}},
-		{"vegeta-bad.json", readVegeta, report{Bad: 100, P50: 574_731, P95: 2_305_762, P99: 5_211_422}},
-		{"k6.json", readK6, report{Good: 3985, Dropped: 18, P50: 271_336, P95: 9_282_926, P99: 20_675_331}},
-		{"k6-bad.json", readK6, report{Bad: 100, P50: 440_826, P95: 2_876_111, P99: 6_295_232}},
+		{"fortio.json", readFortio, report{Good: 178, P50: 44_088_262, P95: 52_653_471, P99: 55_314_418}},
+		{"fortio-bad.json", readFortio, report{Bad: 100, P50: 2_550_000, P95: 14_000_000, P99: 50_000_000}},
 		{"millicore.json", readMillicore, report{Good: 138734, P50: 840 * us, P95: 1400 * us, P99: 2073 * us, Lag: us}},
 		{"millicore-bad.json", readMillicore, report{Bad: 30109, Lag: us}},
 	} {
@@ -75,20 +66,16 @@ func TestReadingTheLogOfH2load(t *testing.T) {
 // Unknown output of a tool is an error, not a figure.
 func TestReadingWhatIsNoReport(t *testing.T) {
 	for name, read := range map[string]func([]byte) (report, error){
-		"wrk": readWrk, "ab": readAb, "hey": readHey, "bombardier": readBombardier, "oha": readOha, "vegeta": readVegeta, "k6": readK6,
+		"wrk": readWrk, "oha": readOha, "fortio": readFortio,
 		"millicore": readMillicore, "h2load": func(out []byte) (report, error) { return readH2load(out, nil) },
 	} {
 		for _, out := range []string{"", "unable to connect to 127.0.0.1:1", "{}"} {
 			if r, err := read([]byte(out)); err == nil && r.Good != 0 {
 				t.Errorf("%s: %q is taken for %+v", name, out, r)
-			} else if err == nil && name != "oha" && name != "vegeta" { // those leave out what is 0
+			} else if err == nil && name != "oha" { // it leaves out what is 0
 				t.Errorf("%s: %q is no error", name, out)
 			}
 		}
-	}
-	closed := []byte("Complete requests:      100\nFailed requests:        0\nKeep-Alive requests:    7\n")
-	if _, err := readAb(closed); err == nil {
-		t.Error("ab without kept connections is no error")
 	}
 	few := []byte("  100 requests in 1.00s, 1MB read\n  Socket errors: connect 1, read 2, write 3, timeout 4\n")
 	if r, err := readWrk(few); err != nil || r.Bad != 10 || r.Good != 100 {

@@ -86,14 +86,9 @@ func (c *freezeCase) seconds() int { return int(c.Service.Period.Seconds()) * c.
 // and the requests that it delayed are answered, long before the run ends.
 func (c *freezeCase) from() time.Duration { return c.Service.Period / 2 }
 
-// truth are the latencies that a tool must report; a tool with an unlimited number of
-// connections delays no request.
-func (c *freezeCase) truth(unlimited bool) frozen {
-	connections := c.Connections
-	if unlimited {
-		connections = c.Rate * c.seconds()
-	}
-	all := c.Service.Truth(c.from(), float64(c.Rate), time.Duration(c.seconds())*time.Second, connections)
+// truth are the latencies that a tool must report.
+func (c *freezeCase) truth() frozen {
+	all := c.Service.Truth(c.from(), float64(c.Rate), time.Duration(c.seconds())*time.Second, c.Connections)
 	return frozen{P50: freeze.Rank(all, 0.5), P95: freeze.Rank(all, 0.95), P99: freeze.Rank(all, 0.99)}
 }
 

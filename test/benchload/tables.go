@@ -189,9 +189,9 @@ func freezeTable(w *strings.Builder, runs []run, c *freezeCase) {
 	}
 	slices.SortStableFunc(rows, func(a, b *run) int { return cmp.Compare(wrong(a), wrong(b)) })
 	fmt.Fprintf(w, "\n### A service that freezes: %s\n\n", c.Name)
-	truth, unlimited := c.truth(false), c.truth(true)
-	fmt.Fprintf(w, "Answers take 1 ms. Truth: p50 %.1f, p95 %.1f, p99 %.1f ms; for any number of connections %.1f, %.1f, %.1f. Truthful: p95 and p99 within %.0f%% or %v of what the client's connections allow.\n\n",
-		millis(truth.P50), millis(truth.P95), millis(truth.P99), millis(unlimited.P50), millis(unlimited.P95), millis(unlimited.P99), 100*truthful, nearby)
+	truth := c.truth()
+	fmt.Fprintf(w, "Answers take 1 ms. Truth: p50 %.1f, p95 %.1f, p99 %.1f ms. Truthful: p95 and p99 within %.0f%% or %v of it.\n\n",
+		millis(truth.P50), millis(truth.P95), millis(truth.P99), 100*truthful, nearby)
 	fmt.Fprintln(w, "| client | p50 ms | p95 ms | p99 ms | p99 off by | answered of the schedule | never sent | truthful | service late, p99 ms |\n|---|---|---|---|---|---|---|---|---|")
 	for _, r := range rows {
 		verdict := "no"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // load is what a tool is asked for.
@@ -29,8 +28,6 @@ type tool struct {
 	// Talks: it is an agent, which gets its commands while it runs. It has no Args and
 	// no Read.
 	Talks bool
-	// Unlimited: it opens a connection for each request in flight.
-	Unlimited bool
 }
 
 // self is Millicore's generator without the lab. base is the tool that the others are
@@ -73,13 +70,6 @@ var wrk = tool{Name: base, Program: "wrk", Read: text(readWrk),
 		return []string{"-t1", connections(l), "-d" + seconds(l), "--latency", l.URL}, nil
 	}}
 
-var ab = tool{Name: "ab", Program: "ab", Read: text(readAb),
-	Args: func(l load, _ string) ([]string, error) {
-		// -t alone means 50,000 requests at most; -n after it lifts that, and
-		// sets how much memory it takes at first.
-		return []string{"-k", "-q", connections(l), fmt.Sprintf("-t%d", l.Seconds), "-n", fmt.Sprint(l.Seconds * 250_000), l.URL}, nil
-	}}
-
 // h2load speaks HTTP/2 by default, and its rate is per connection. Its quantiles are
 // available only from its log, which costs little.
 var h2load = tool{Name: "h2load", Program: "h2load",
@@ -98,25 +88,6 @@ var h2load = tool{Name: "h2load", Program: "h2load",
 		return readH2load(out, log)
 	}}
 
-// hey's rate is of a worker.
-var hey = tool{Name: "hey", Program: "hey", Read: text(readHey),
-	Args: func(l load, _ string) ([]string, error) {
-		args := []string{"-z", seconds(l), "-c", fmt.Sprint(l.Connections)}
-		if l.Rate > 0 {
-			args = append(args, "-q", fmt.Sprintf("%g", float64(l.Rate)/float64(l.Connections)))
-		}
-		return append(args, l.URL), nil
-	}}
-
-var bombardier = tool{Name: "bombardier", Program: "bombardier", Read: text(readBombardier),
-	Args: func(l load, _ string) ([]string, error) {
-		args := []string{"-c", fmt.Sprint(l.Connections), "-d", seconds(l), "-t", "10s", "-l", "-p", "r", "-o", "json"}
-		if l.Rate > 0 {
-			args = append(args, "-r", fmt.Sprint(l.Rate))
-		}
-		return append(args, l.URL), nil
-	}}
-
 // oha corrects its latencies for late requests only with an option.
 var oha = tool{Name: "oha", Program: "oha", Read: text(readOha),
 	Args: func(l load, _ string) ([]string, error) {
@@ -133,71 +104,12 @@ var ohaCorrected = tool{Name: "oha --latency-correction", Program: oha.Program, 
 		return append([]string{"--latency-correction"}, args...), err
 	}}
 
-// vegeta writes its results down, and another command of it makes the report,
-// which is not counted.
-func vegetaArgs(l load, dir string, workers ...string) ([]string, error) {
-	targets := filepath.Join(dir, "targets")
-	args := []string{"attack", "-targets", targets, "-rate", fmt.Sprint(l.Rate), "-duration", seconds(l), "-output", filepath.Join(dir, "results")}
-	return append(args, workers...), os.WriteFile(targets, []byte("GET "+l.URL+"\n"), 0o600)
-}
-
-var vegeta = tool{Name: "vegeta", Program: "vegeta",
-	Args: func(l load, dir string) ([]string, error) {
-		n := fmt.Sprint(l.Connections)
-		return vegetaArgs(l, dir, "-workers", n, "-max-workers", n, "-connections", n)
-	},
-	Read: func(_ []byte, dir string, run func(string, ...string) ([]byte, error)) (report, error) {
-		out, err := run("vegeta", "report", "-type", "json", filepath.Join(dir, "results"))
-		if err != nil {
-			return report{}, err
-		}
-		return readVegeta(out)
+// fortio starts a new request late rather than never, as long as its connections suffice.
+var fortio = tool{Name: "fortio", Program: "fortio", Read: text(readFortio),
+	Args: func(l load, _ string) ([]string, error) {
+		return []string{"load", "-quiet", "-allow-initial-errors", "-json", "-", "-p", "50,95,99", "-c", fmt.Sprint(l.Connections), "-t", seconds(l),
+			"-qps", fmt.Sprint(l.Rate), l.URL}, nil
 	}}
-
-var vegetaUnlimited = tool{Name: "vegeta, any number of workers", Program: vegeta.Program, Read: vegeta.Read, Unlimited: true,
-	Args: func(l load, dir string) ([]string, error) {
-		return vegetaArgs(l, dir, "-workers", fmt.Sprint(l.Connections))
-	}}
-
-// k6 needs a script. By default it reports each run to its makers and listens on a port.
-func k6Args(l load, users int, dir string) ([]string, error) {
-	scenario := fmt.Sprintf("executor: 'constant-vus', vus: %d, duration: '%s'", users, seconds(l))
-	if l.Rate > 0 {
-		scenario = fmt.Sprintf("executor: 'constant-arrival-rate', rate: %d, timeUnit: '1s', duration: '%s', preAllocatedVUs: %d, maxVUs: %d", l.Rate, seconds(l), users, users)
-	}
-	script := fmt.Sprintf(`import http from 'k6/http';
-export const options = {
-  discardResponseBodies: true,
-  summaryTrendStats: ['p(50)', 'p(95)', 'p(99)'],
-  scenarios: { one: { %s } },
-};
-export default function () { http.get('%s'); }
-`, scenario, l.URL)
-	file := filepath.Join(dir, "script.js")
-	return []string{"run", "--no-usage-report", "--quiet", "--address", "", "--summary-export", filepath.Join(dir, "summary.json"), file},
-		os.WriteFile(file, []byte(script), 0o600)
-}
-
-var k6 = tool{Name: "k6", Program: "k6",
-	Args: func(l load, dir string) ([]string, error) { return k6Args(l, l.Connections, dir) },
-	Read: func(_ []byte, dir string, _ func(string, ...string) ([]byte, error)) (report, error) {
-		out, err := os.ReadFile(filepath.Join(dir, "summary.json"))
-		if err != nil {
-			return report{}, err
-		}
-		return readK6(out)
-	}}
-
-// k6Enough has users for all requests that can be under way at once: each needs
-// one of its own.
-func k6Enough(longest time.Duration) tool {
-	t := k6
-	t.Name, t.Unlimited = "k6, users enough", true
-	t.Args = func(l load, dir string) ([]string, error) {
-		return k6Args(l, l.Connections+int(float64(l.Rate)*longest.Seconds()*1.2), dir)
-	}
-	return t
-}
 
 func connections(l load) string { return fmt.Sprintf("-c%d", l.Connections) }
 func seconds(l load) string     { return fmt.Sprintf("%ds", l.Seconds) }
