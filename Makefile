@@ -29,7 +29,7 @@ PACK       = GOWORK=off CGO_ENABLED=0 $(GO) -C images run . -name '$(IMAGE)' -en
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "%-16s %s\n", $$1, $$2 }'
 
-check: ## before each commit: format, vet, linters, tidy modules, prose, go test -short, -race where files changed; no root
+check: ## before each commit: format, weight, prose, linters, tidy modules, go test -short, -race where files changed; no root
 	scripts/check.sh
 
 vet:

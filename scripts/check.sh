@@ -22,7 +22,7 @@ format() {
 # Without the tests of whole systems, which need root and take minutes.
 packages() {
   go list ./... ./internal/cgroup/... ./maxprocs/... ./maxprocs/examples/... ./maxprocs/prometheus/... |
-    grep -vE '/test/(advice|docker|program|kubernetes|vm)$' | tr '\n' ' '
+    grep -vE '/test/(advice|chaos|docker|kubernetes|modules|program|vm)$' | tr '\n' ' '
 }
 
 # changed is the packages with Go files that differ from the last commit.
@@ -30,7 +30,13 @@ changed() {
   local dir
   { git diff --name-only --diff-filter=d HEAD -- '*.go'; git ls-files --others --exclude-standard -- '*.go'; } |
     xargs -r -n 1 dirname | sort -u | while read -r dir; do (cd "$dir" && go list . 2>/dev/null) || true; done |
-    grep -vE '/test/(advice|docker|program|kubernetes|vm)$' | tr '\n' ' ' || true
+    grep -vE '/test/(advice|chaos|docker|kubernetes|modules|program|vm)$' | tr '\n' ' ' || true
+}
+
+# modules_same reports that no file differs from the last commit that can change what the
+# modules require. On a new machine go mod tidy downloads the tests of all dependencies.
+modules_same() {
+  [ -z "$(git status --porcelain -- '*.go' '*go.mod' '*go.sum')" ]
 }
 
 tests() {
@@ -40,10 +46,10 @@ tests() {
 }
 
 step "gofmt" format
-step "go vet" make --no-print-directory vet
-step "golangci-lint (its first build takes minutes)" make --no-print-directory lint
-step "go mod tidy" make --no-print-directory tidy
+step "weight" go run ./test/weight
 step "prose" make --no-print-directory prose
+step "golangci-lint and go vet (the first build takes minutes)" make --no-print-directory lint
+modules_same || step "go mod tidy" make --no-print-directory tidy
 step "go test -short" tests "$(packages)"
 racing=$(changed)
 [ -z "$racing" ] || step "go test -short -race of the changed packages" tests "$racing" -race

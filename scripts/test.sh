@@ -81,7 +81,7 @@ cluster_built() {
 # test program sleeps at its end, by default for a second.
 run_tests() {
   export MILLICORE_SAMPLES=${MILLICORE_SAMPLES:-few}
-  build_programs vet cross
+  build_programs vet
   phase "pure packages" tests pure "$(packages "/($pure)(/|\$)")"
   phase "kernel, runtimes, browser" tests plain "$(packages "/($plain)(/|\$)" "/($pure)(/|\$)")" -count=1
   with="env GORACE=atexit_sleep_ms=100" phase "concurrent packages" tests concurrent "$(packages . "/($pure|$plain)(/|\$)|/($whole)\$")" -race -count=1 -p $(($(nproc) + 1))
@@ -94,6 +94,7 @@ run_system_tests() {
   no_cluster=$(test/cluster/with.sh --reason)
   build_cluster
   build_programs
+  phase "vet for other systems" make --no-print-directory cross
   phase "simulations" tests simulations "$(sampling)"
   phase "other samples" tests samples "$(sampling -v)" -count=1 -run "$(drawn)"
   phase "modules" tests modules ./test/modules -count=1

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// most bounds the lines of a package without a ceiling of its own.
+const most = 3000
+
+// slack is how far a package may stay below its ceiling before the ceiling must fall.
+const slack = 150
+
+// ceiling bounds a package that was above the common bounds when they began.
+type ceiling struct {
+	lines, prose int
+}
+
+// parseCeilings reads lines such as "lines analysis 4600" and "prose analysis 90".
+func parseCeilings(text []byte) (map[string]ceiling, error) {
+	all := map[string]ceiling{}
+	for i, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		var what, name string
+		var n int
+		if _, err := fmt.Sscanf(line, "%s %s %d", &what, &name, &n); err != nil || what != "lines" && what != "prose" {
+			return nil, fmt.Errorf("ceilings.txt:%d: %q is not \"lines PACKAGE N\" or \"prose PACKAGE N\"", i+1, line)
+		}
+		c, seen := all[name]
+		if !seen {
+			c.lines = most
+		}
+		if what == "lines" {
+			c.lines = n
+		} else {
+			c.prose = n
+		}
+		all[name] = c
+	}
+	return all, nil
+}
+
+// heavy returns what is above a bound, and the ceilings that must fall.
+func (t tree) heavy(ceilings map[string]ceiling) []string {
+	var refused []string
+	say := func(format string, a ...any) { refused = append(refused, fmt.Sprintf(format, a...)) }
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		p := t[name]
+		c, own := ceilings[name]
+		if !own {
+			c.lines = most
+		}
+		if p.lines > c.lines {
+			say("%s has %d lines, and may have %d: split it by subject", name, p.lines, c.lines)
+		}
+		if c.lines > most && p.lines < c.lines-slack {
+			say("%s has %d lines: lower its ceiling of %d in test/weight/ceilings.txt", name, p.lines, c.lines)
+		}
+		if len(p.prose) > c.prose {
+			say("%s has %d strings of four words or more, and may have %d: return a finding, and let narrative word it\n%s", name, len(p.prose), c.prose, strings.Join(p.prose, "\n"))
+		}
+		if len(p.prose) < c.prose {
+			say("%s has %d strings of four words or more: lower its ceiling of %d in test/weight/ceilings.txt", name, len(p.prose), c.prose)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(ceilings)) {
+		if t[name] == nil {
+			say("test/weight/ceilings.txt names %s, which does not exist", name)
+		}
+	}
+	return refused
+}
+
+// risen returns the ceilings that are above those of the last commit on main.
+func risen(earlier, now map[string]ceiling) []string {
+	var refused []string
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if was, known := earlier[name]; known && (now[name].lines > was.lines || now[name].prose > was.prose) {
+			refused = append(refused, fmt.Sprintf("the ceiling of %s in %s may only fall", name, ceilingsFile))
+		}
+	}
+	return refused
+}
