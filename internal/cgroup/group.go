@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 )
 
 // Group is a control group: on v2 one directory, on v1 a directory in the
@@ -26,6 +27,28 @@ func (g Group) Place(c Controller) Value[Place] {
 		return UnreadableValue[Place](fmt.Errorf("no such controller: %s", c))
 	}
 	return g.places[c]
+}
+
+// Setting returns the content of a file of a controller without its last line end, for a
+// limit that has no method of its own. The file has a name for each version; "" where the
+// version does not have it.
+func (g Group) Setting(c Controller, v1, v2 string) Value[string] {
+	p, ok := g.Place(c).Get()
+	if !ok {
+		return answer[string](g.Place(c).Err())
+	}
+	name := v2
+	if p.Version == V1 {
+		name = v1
+	}
+	if name == "" {
+		return Value[string]{}
+	}
+	data, err := g.fs.read(p.Dir, name)
+	if err != nil || data == nil {
+		return answer[string](err)
+	}
+	return ValueOf(strings.TrimSuffix(string(data), "\n"))
 }
 
 // dirs returns the group's directory and those of its visible ancestors,

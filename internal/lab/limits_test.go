@@ -22,7 +22,7 @@ type brokenReplica struct {
 }
 
 func (r brokenReplica) Replicas() []platform.Replica { return []platform.Replica{r} }
-func (r brokenReplica) LimitBroken(time.Time) string {
+func (r brokenReplica) LimitBroken() string {
 	if time.Now().Before(r.from) {
 		return ""
 	}

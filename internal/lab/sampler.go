@@ -34,8 +34,8 @@ type source struct {
 	machine string // on which it runs; "": not known
 	role    role
 	read    func() (signals.Counters, error)
-	stopped func() bool            // whether a signal holds an agent; nil: not known
-	broken  func(time.Time) string // as in platform.LimitVerifier; nil: its limits cannot be verified
+	stopped func() bool   // whether a signal holds an agent; nil: not known
+	broken  func() string // as in platform.LimitVerifier; nil: its limits cannot be verified
 	last    signals.Counters
 	known   bool
 }
@@ -116,12 +116,11 @@ func (s *sampler) first() {
 
 // verify verifies the limits of the replicas.
 func (s *sampler) verify() {
-	began := time.Now()
 	for _, src := range s.sources {
 		if src.broken == nil {
 			continue
 		}
-		if why := src.broken(began); why != "" {
+		if why := src.broken(); why != "" {
 			s.violated(src, why)
 		}
 	}

@@ -85,9 +85,8 @@ type LimitVerifier interface {
 	// LimitBroken describes how a process of the replica escaped its limits, or which
 	// limit is not the one that was set last, as in "process 7 (app) left its control
 	// group"; "" if all hold, or that cannot be seen. It is called at the end of each
-	// interval. since is when the verification of all replicas began: what was read for
-	// another one since then need not be read again.
-	LimitBroken(since time.Time) string
+	// interval.
+	LimitBroken() string
 }
 
 // EndReporter is a Replica that knows how its process ended, although it was restarted.

@@ -139,7 +139,7 @@ func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
 				t.Helper()
 				for range 3 {
 					testkit.Until(t, "a newer reading", func() bool { _, err := r.Counters(); return err == nil })
-					if why := v.LimitBroken(time.Now()); why != "" {
+					if why := v.LimitBroken(); why != "" {
 						t.Fatalf("though nothing has happened: %s", why)
 					}
 				}
@@ -150,8 +150,8 @@ func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
 				fresh()
 				return
 			}
-			testkit.Until(t, "it is seen", func() bool { return v.LimitBroken(time.Now()) != "" })
-			if why := v.LimitBroken(time.Now()); !strings.Contains(why, c.want) {
+			testkit.Until(t, "it is seen", func() bool { return v.LimitBroken() != "" })
+			if why := v.LimitBroken(); !strings.Contains(why, c.want) {
 				t.Errorf("%q, want %q", why, c.want)
 			}
 		})

@@ -154,7 +154,7 @@ func (r *replica) enforces(s cadvisor.Sample, l experiment.Limits) {
 // LimitBroken describes which limit of the replica's container is not the one that was set,
 // or that its processes left its control group; "" if all hold, or that cannot be seen. See
 // platform.LimitVerifier.
-func (r *replica) LimitBroken(time.Time) string {
+func (r *replica) LimitBroken() string {
 	if pod, _ := r.k.pods.Get(r.pod); pod != nil {
 		if s := podstatus.Of(pod, objects.UnitContainer); s.Resources != nil {
 			if why := r.held.broken(time.Now(), podCPU(s), podMemory(s)); why != "" {

@@ -172,7 +172,7 @@ func TestACPULimitThatTheKubeletDoesNotEnforce(t *testing.T) {
 		for _, s := range c.samples {
 			r.enforces(s, experiment.Limits{CPUMillis: c.millis})
 		}
-		if why := r.LimitBroken(time.Now()); c.why == "" && why != "" || !strings.Contains(why, c.why) {
+		if why := r.LimitBroken(); c.why == "" && why != "" || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %q, want %q", name, why, c.why)
 		}
 	}

@@ -24,7 +24,6 @@ type docker struct {
 	api     *client.Client
 	engine  engine
 	owner   owner
-	kin     *kin
 	ports   ports.Set // of containers with the machine's network
 
 	mu      sync.Mutex
@@ -57,9 +56,6 @@ func New(o Options) (platform.Platform, error) {
 		return nil, fmt.Errorf("prepare this machine for agents: %w", err)
 	}
 	d := &docker{options: o, here: here, owner: newOwner(), units: map[*unit]struct{}{}, made: map[string]string{}, warned: map[string]bool{}}
-	if d.kin, err = newKin(); err != nil {
-		return nil, errors.Join(err, here.Close())
-	}
 	if d.api, d.engine, err = connect(); err != nil {
 		return nil, errors.Join(err, here.Close())
 	}

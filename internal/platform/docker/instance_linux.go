@@ -210,9 +210,7 @@ func (r *replica) open(l *instance) error {
 	if err != nil {
 		return errors.Join(err, m.Close())
 	}
-	if err := r.watch(l, group); err != nil {
-		return errors.Join(err, m.Close(), p.Close())
-	}
+	r.watch(l, group)
 	l.group = place.Dir
 	r.counters.begin(m)
 	r.samples.begin(p)

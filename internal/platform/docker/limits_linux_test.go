@@ -29,7 +29,7 @@ func limitedServer(t *testing.T, p *docker, l experiment.Limits) (platform.Unit,
 	if !ok {
 		t.Fatal("its limits cannot be verified")
 	}
-	if why := v.LimitBroken(time.Now()); why != "" {
+	if why := v.LimitBroken(); why != "" {
 		t.Fatalf("at the start: %s", why)
 	}
 	return running, r.(*replica), v
@@ -96,7 +96,7 @@ func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
 		"more swap": {func(t *testing.T, r *replica) {
 			update(t, r, container.Resources{Memory: 64 << 20, MemorySwap: 128 << 20})
 		}, "its swap limit was changed"},
-		"other CPUs": {func(t *testing.T, r *replica) { update(t, r, container.Resources{CpusetCpus: "0"}) }, "its CPUs were changed from"},
+		"other CPUs": {func(t *testing.T, r *replica) { update(t, r, container.Resources{CpusetCpus: "0"}) }, "its set of CPUs was changed from"},
 		"it leaves": {func(t *testing.T, r *replica) {
 			moveOut(t, r.PIDs()[0], cgroup.CPU, cgroup.CPUAcct, cgroup.Memory)
 		}, "(server) left its control group: it is in /"},
@@ -104,7 +104,7 @@ func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
 			"(server) left its control group: it is in /"},
 		"a process of docker exec leaves": {func(t *testing.T, r *replica) {
 			pid := another(t, r)
-			if why := r.LimitBroken(time.Now()); why != "" {
+			if why := r.LimitBroken(); why != "" {
 				t.Errorf("before it leaves: %s", why)
 			}
 			moveOut(t, pid, cgroup.CPU, cgroup.CPUAcct, cgroup.Memory)
@@ -113,7 +113,7 @@ func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			running, r, v := limitedServer(t, p, experiment.Limits{Replicas: 1, CPUMillis: 500, Memory: 64 << 20})
 			c.do(t, r)
-			if why := v.LimitBroken(time.Now()); c.want == "" && why != "" || !strings.Contains(why, c.want) {
+			if why := v.LimitBroken(); c.want == "" && why != "" || !strings.Contains(why, c.want) {
 				t.Errorf("%q, want %q", why, c.want)
 			}
 			pids := r.PIDs()
@@ -133,7 +133,7 @@ func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
 func TestAStatedPeriodIsVerified(t *testing.T) {
 	_, r, v := limitedServer(t, open(t, Options{}), experiment.Limits{Replicas: 1, CPUMillis: 500, Period: 50 * time.Millisecond})
 	update(t, r, container.Resources{CPUPeriod: 100_000, CPUQuota: 50_000})
-	if why := v.LimitBroken(time.Now()); !strings.Contains(why, "in periods of 50ms to 500m CPU in periods of 100ms") {
+	if why := v.LimitBroken(); !strings.Contains(why, "in periods of 50ms to 500m CPU in periods of 100ms") {
 		t.Errorf("%q", why)
 	}
 }
@@ -145,18 +145,18 @@ func TestALimitThatWasChangedStaysSoAfterARestart(t *testing.T) {
 		t.Helper()
 		get(t, r, "/exit")
 		testkit.Until(t, "up again", func() bool {
-			v.LimitBroken(time.Now()) // also while there is no container
+			v.LimitBroken() // also while there is no container
 			c, err := r.Counters()
 			return err == nil && c.Up && c.Restarts == n
 		})
 	}
 	restart(1)
-	if why := v.LimitBroken(time.Now()); why != "" {
+	if why := v.LimitBroken(); why != "" {
 		t.Errorf("after a restart: %s", why)
 	}
 	update(t, r, container.Resources{Memory: 32 << 20, MemorySwap: 32 << 20})
 	restart(2)
-	if why := v.LimitBroken(time.Now()); !strings.Contains(why, "its memory limit was changed from 67108864 bytes to 33554432 bytes") {
+	if why := v.LimitBroken(); !strings.Contains(why, "its memory limit was changed from 67108864 bytes to 33554432 bytes") {
 		t.Errorf("after a change and a restart: %q", why)
 	}
 }
@@ -167,7 +167,7 @@ func TestAResizeBreaksNoLimit(t *testing.T) {
 		if err := running.(platform.Resizer).Resize(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
-		if why := v.LimitBroken(time.Now()); why != "" {
+		if why := v.LimitBroken(); why != "" {
 			t.Errorf("after a resize to %+v: %s", l, why)
 		}
 	}

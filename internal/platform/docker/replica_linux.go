@@ -15,7 +15,6 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/guard"
-	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/internal/signals"
@@ -33,10 +32,11 @@ type replica struct {
 	ready   experiment.Ready
 	serves  func(context.Context, string) error // as in platform.UnitSpec
 
-	counters counterTotals
-	samples  sampleTotals
-	guard    guard.Limits
-	guarded  bool // its limits were stated; only launch uses it
+	counters  counterTotals
+	samples   sampleTotals
+	guard     guard.Limits
+	processes guard.Processes
+	guarded   bool // its limits were stated; only launch uses it
 
 	keeper  supervise.Keeper[*instance] // its log is nil until it is opened
 	stopped context.Context             // ends when the replica has stopped
@@ -74,7 +74,7 @@ func (r *replica) PIDs() []int {
 	if l == nil || l.group == "" {
 		return nil
 	}
-	all, err := group.PIDs(l.group)
+	all, err := guard.PIDs(l.group)
 	if err != nil {
 		return nil
 	}
@@ -161,8 +161,6 @@ func (r *replica) end(ctx context.Context) error {
 	}
 	r.over()
 	err = errors.Join(err, r.counters.close(), r.samples.close())
-	r.guard.Close()
-	r.docker.kin.forget(r)
 	if r.keeper.Log != nil {
 		err = errors.Join(err, r.keeper.Log.Close())
 	}

@@ -41,24 +41,3 @@ func TestWhichLimitIsBroken(t *testing.T) {
 		}
 	}
 }
-
-func TestMemoryOf(t *testing.T) {
-	for text, want := range map[string]int64{"max\n": 0, "9223372036854771712\n": 0, "-1": 0, "67108864\n": 64 << 20, "": 0} {
-		if n := memoryOf(text); n != want {
-			t.Errorf("%q is %d, want %d", text, n, want)
-		}
-	}
-}
-
-func TestBandwidthOf(t *testing.T) {
-	for text, want := range map[string]meter.Bandwidth{
-		"50000 100000": {Quota: 50 * time.Millisecond, Period: 100 * time.Millisecond},
-		"max 100000":   {Period: 100 * time.Millisecond},
-		"-1 100000":    {Period: 100 * time.Millisecond},
-		"":             {},
-	} {
-		if b := bandwidthOf(strings.Fields(text)); b != want {
-			t.Errorf("%q is %+v, want %+v", text, b, want)
-		}
-	}
-}

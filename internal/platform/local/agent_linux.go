@@ -82,7 +82,7 @@ func (a *agent) start(c shim.Command, prefix string) error {
 	}
 	var cmd *exec.Cmd
 	if err == nil {
-		cmd, err = launch(c, theirs[0], theirs[1], theirs[2], nil)
+		cmd, err = shim.Start(c, theirs[0], theirs[1], theirs[2])
 	}
 	closeAll(theirs)
 	if err != nil {

@@ -23,9 +23,10 @@ import (
 	"github.com/millicore/millicore/test/testkit"
 )
 
-// hostile are the ways in which a service that runs as root breaks its limits.
-var hostile = map[string]func() error{
-	"leave-all": func() error { return leave(cgroup.CPU, cgroup.CPUAcct, cgroup.Memory) },
+// changes are the ways in which a limit of a service stops to hold. The service makes them
+// itself here: as root it can do what a daemon of the host does.
+var changes = map[string]func() error{
+	"leave-all": func() error { return leave(cgroup.CPU, cgroup.CPUAcct, cgroup.Memory, cgroup.PIDs, cgroup.Unified) },
 	"lift-quota": func() error {
 		return rewrite(cgroup.CPU, map[string]string{"cpu.cfs_quota_us": "-1"}, map[string]string{"cpu.max": "max"})
 	},
@@ -39,38 +40,40 @@ var hostile = map[string]func() error{
 	"same-limit": func() error {
 		return rewrite(cgroup.CPU, map[string]string{"cpu.cfs_quota_us": "16666", "cpu.cfs_period_us": "33333"}, map[string]string{"cpu.max": "16666 33333"})
 	},
-	"go-below":    goBelow,
-	"lower-above": func() error { return rewriteAbove(map[string]string{"cpu.max": "20000 100000"}) },
-	// A daemon outside: its own session and environment, and its parent ends.
-	"daemon": func() error { return daemon([]string{"A=1"}) },
-	// One that keeps the environment.
-	"marked-daemon": func() error { return daemon(os.Environ()) },
+	"go-below":        goBelow,
+	"lower-cpu-above": func() error { return rewriteAbove(cgroup.CPU, nil, map[string]string{"cpu.max": "20000 100000"}) },
+	"lower-memory-above": func() error {
+		return rewriteAbove(cgroup.Memory, map[string]string{"memory.limit_in_bytes": "134217728"}, map[string]string{"memory.max": "134217728"})
+	},
+	// A child in another group and with another environment, as systemd-run --scope makes one.
+	"child-elsewhere": func() error { return child("elsewhere", []string{"A=1"}).Start() },
+	// A daemon in another group, whose parent ends. It keeps the environment.
+	"daemon": func() error { return child("daemon", os.Environ()).Run() },
 }
 
-func daemon(env []string) error {
-	child := exec.Command("/proc/self/exe", helper, "escape")
-	child.Env, child.SysProcAttr = env, &syscall.SysProcAttr{Setsid: true}
-	child.Stdout = os.Stdout
-	return child.Run()
+func child(does string, env []string) *exec.Cmd {
+	c := exec.Command("/proc/self/exe", helper, does)
+	c.Env, c.SysProcAttr = env, &syscall.SysProcAttr{Setsid: true}
+	c.Stdout = os.Stdout
+	return c
 }
 
 func init() {
-	helpers["escape"] = func([]string) {
-		if err := hostile["leave-all"](); err != nil {
+	helpers["elsewhere"] = func([]string) {
+		if err := changes["leave-all"](); err != nil {
 			fmt.Println(err)
 			exit(3)
 		}
-		child := exec.Command("/proc/self/exe", helper, "stubborn")
-		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		child.Stdout = os.Stdout
-		if err := child.Start(); err != nil {
+		stubbornHelper()
+	}
+	helpers["daemon"] = func([]string) {
+		if err := child("elsewhere", os.Environ()).Start(); err != nil {
 			fmt.Println(err)
 			exit(3)
 		}
-		exit(0)
 	}
 	helpers["watching-lab"] = func(args []string) { watchingLabHelper(args[0], args[1]) }
-	for name, do := range hostile {
+	for name, do := range changes {
 		http.HandleFunc("/"+name, func(w http.ResponseWriter, _ *http.Request) {
 			if err := do(); err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -88,7 +91,7 @@ func watchingLabHelper(state, logs string) {
 			fmt.Println("up", u.Replicas()[0].Address())
 			v, _ := platform.As[platform.LimitVerifier](u.Replicas()[0])
 			for why := ""; ; time.Sleep(10 * time.Millisecond) {
-				if now := v.LimitBroken(time.Now()); now != why {
+				if now := v.LimitBroken(); now != why {
 					why = now
 					fmt.Println(why)
 				}
@@ -116,7 +119,14 @@ func leave(controllers ...cgroup.Controller) error {
 }
 
 // rewrite writes files of this process's group: those of its version.
-func rewrite(c cgroup.Controller, v1, v2 map[string]string) error {
+func rewrite(c cgroup.Controller, v1, v2 map[string]string) error { return rewriteIn("", c, v1, v2) }
+
+// rewriteAbove writes files of the group above this process's.
+func rewriteAbove(c cgroup.Controller, v1, v2 map[string]string) error {
+	return rewriteIn("..", c, v1, v2)
+}
+
+func rewriteIn(from string, c cgroup.Controller, v1, v2 map[string]string) error {
 	self, err := cgroup.Host().Self()
 	if err != nil {
 		return err
@@ -130,25 +140,7 @@ func rewrite(c cgroup.Controller, v1, v2 map[string]string) error {
 		files = v2
 	}
 	for name, value := range files {
-		if err := os.WriteFile(filepath.Join(p.Dir, name), []byte(value), 0); err != nil && !os.IsNotExist(err) {
-			return err
-		}
-	}
-	return nil
-}
-
-// rewriteAbove writes files of the group above this process's: in v2 only.
-func rewriteAbove(files map[string]string) error {
-	self, err := cgroup.Host().Self()
-	if err != nil {
-		return err
-	}
-	p, ok := self.Place(cgroup.CPU).Get()
-	if !ok || p.Version != cgroup.V2 {
-		return nil
-	}
-	for name, value := range files {
-		if err := os.WriteFile(filepath.Join(filepath.Dir(p.Dir), name), []byte(value), 0); err != nil {
+		if err := os.WriteFile(filepath.Join(p.Dir, from, name), []byte(value), 0); err != nil && !os.IsNotExist(err) {
 			return err
 		}
 	}
@@ -190,11 +182,14 @@ func verified(t *testing.T, r platform.Replica) platform.LimitVerifier {
 func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
 	needRoot(t)
 	for name, want := range map[string]string{
-		"leave-all":    "left its control group: it is in /",
-		"lift-quota":   "its CPU limit was changed from 500m CPU in periods of 100ms to no limit",
-		"raise-memory": "its memory limit was changed", "daemon": "left its control group: it is in /",
-		"lower-above": "v2 above its control group, was lowered from no limit to 200m CPU",
-		"same-limit":  "", "go-below": "", "healthz": "",
+		"leave-all":          "left its control group: it is in /",
+		"lift-quota":         "its CPU limit was changed from 500m CPU in periods of 100ms to no limit",
+		"raise-memory":       "its memory limit was changed",
+		"child-elsewhere":    "left its control group: it is in /",
+		"lower-cpu-above":    "v2 above its control group, is 200m CPU in periods of 100ms, lower than its 500m CPU",
+		"lower-memory-above": "above its control group, is 134217728 bytes, lower than its 268435456 bytes",
+		"daemon":             "", // it ends with the replica
+		"same-limit":         "", "go-below": "", "healthz": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := onThisHost(t, want)
@@ -204,17 +199,17 @@ func TestALimitThatNoLongerHoldsIsSeen(t *testing.T) {
 			running := start(t, p, u)
 			r := running.Replicas()[0]
 			v := verified(t, r)
-			if why := v.LimitBroken(time.Now()); why != "" {
+			if why := v.LimitBroken(); why != "" {
 				t.Fatalf("at the start: %s", why)
 			}
 			if answer := mustGet(t, r, "/"+name); answer != "" {
 				t.Fatalf("it cannot do that: %s", answer)
 			}
 			pid := 0
-			if name == "daemon" {
-				pid = daemonIn(t, u.Logs)
+			if name == "daemon" || name == "child-elsewhere" {
+				pid = otherIn(t, u.Logs)
 			}
-			if why := v.LimitBroken(time.Now()); want == "" && why != "" || !strings.Contains(why, want) {
+			if why := v.LimitBroken(); want == "" && why != "" || !strings.Contains(why, want) {
 				t.Errorf("%q, want %q", why, want)
 			}
 			if err := running.Stop(t.Context()); err != nil {
@@ -279,7 +274,7 @@ func TestAStatedPeriodIsVerified(t *testing.T) {
 	u.Limits = experiment.Limits{Replicas: 1, CPUMillis: 500, Period: 100 * time.Millisecond}
 	r := start(t, p, u).Replicas()[0]
 	mustGet(t, r, "/same-limit")
-	if why := verified(t, r).LimitBroken(time.Now()); !strings.Contains(why, "its CPU limit was changed") {
+	if why := verified(t, r).LimitBroken(); !strings.Contains(why, "its CPU limit was changed") {
 		t.Errorf("%q", why)
 	}
 }
@@ -294,7 +289,7 @@ func TestAResizeBreaksNoLimit(t *testing.T) {
 		if err := running.(platform.Resizer).Resize(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
-		if why := v.LimitBroken(time.Now()); why != "" {
+		if why := v.LimitBroken(); why != "" {
 			t.Errorf("after a resize to %+v: %s", l, why)
 		}
 	}
@@ -307,7 +302,7 @@ func TestARestartBreaksNoLimit(t *testing.T) {
 	v := verified(t, r)
 	get(t, r, "/exit")
 	testkit.Until(t, "up again", func() bool {
-		if why := v.LimitBroken(time.Now()); why != "" {
+		if why := v.LimitBroken(); why != "" {
 			t.Fatal(why)
 		}
 		c, err := r.Counters()
@@ -317,9 +312,9 @@ func TestARestartBreaksNoLimit(t *testing.T) {
 
 // A killed lab cannot end what left the control groups of its service: Clean finds it by
 // its mark, or because the lab had seen it.
-func TestADaemonOfAKilledRunIsSwept(t *testing.T) {
+func TestAProcessElsewhereOfAKilledRunIsSwept(t *testing.T) {
 	needRoot(t)
-	for path, lab := range map[string]string{"/marked-daemon": "lab", "/daemon": "watching-lab"} {
+	for path, lab := range map[string]string{"/daemon": "lab", "/child-elsewhere": "watching-lab"} {
 		t.Run(lab, func(t *testing.T) {
 			state, logs := t.TempDir(), t.TempDir()
 			c := exec.Command("/proc/self/exe", helper, lab, state, logs)
@@ -339,7 +334,7 @@ func TestADaemonOfAKilledRunIsSwept(t *testing.T) {
 				t.Fatal(err)
 			}
 			answer.Body.Close()
-			pid := daemonIn(t, logs)
+			pid := otherIn(t, logs)
 			if lab == "watching-lab" && (!lines.Scan() || !strings.Contains(lines.Text(), "left its control group")) {
 				t.Fatalf("the lab said %q", lines.Text())
 			}
@@ -348,7 +343,7 @@ func TestADaemonOfAKilledRunIsSwept(t *testing.T) {
 			}
 			c.Wait()
 			if gone(pid) {
-				t.Fatal("the daemon ended with its lab: this test shows nothing")
+				t.Fatal("the process ended with its lab: this test shows nothing")
 			}
 			cleaned, err := Clean(Options{State: state})
 			if err != nil {
@@ -362,10 +357,10 @@ func TestADaemonOfAKilledRunIsSwept(t *testing.T) {
 	}
 }
 
-// daemonIn is the process that wrote its pid into the only log of a folder.
-func daemonIn(t *testing.T, logs string) int {
+// otherIn returns the process that wrote its pid into the only log of a folder.
+func otherIn(t *testing.T, logs string) int {
 	t.Helper()
-	return testkit.Value(t, "the pid of the daemon", func() (pid int, err error) {
+	return testkit.Value(t, "the pid of the process elsewhere", func() (pid int, err error) {
 		_, after, found := strings.Cut(logOf(t, logs), "stubborn ")
 		if !found {
 			return 0, errors.New("it has not written it")

@@ -23,8 +23,6 @@ type local struct {
 	run     *group.Run
 	ports   ports.Set
 
-	kin func() (*kin, error) // made when the first unit is started
-
 	mu     sync.Mutex
 	parts  map[part]struct{} // started and not yet stopped
 	names  int               // groups so far: names are never reused
@@ -72,9 +70,7 @@ func New(o Options) (platform.Platform, error) {
 	if err := os.Setenv(group.MarkVariable, run.OwnMark()); err != nil {
 		return nil, errors.Join(err, run.End())
 	}
-	l := &local{options: o, run: run, parts: map[part]struct{}{}}
-	l.kin = sync.OnceValues(func() (*kin, error) { return newKin(run) })
-	return l, nil
+	return &local{options: o, run: run, parts: map[part]struct{}{}}, nil
 }
 
 // clean is Clean with notes instead of results.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/guard"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/local/shim"
 	"github.com/millicore/millicore/internal/platform/meter"
@@ -27,22 +28,23 @@ import (
 // replica is a process of a unit with its group. It stays the same over restarts of
 // the process.
 type replica struct {
-	name    string // the unit's
-	port    int    // assigned, or fixed
-	insists bool   // the port is fixed
-	find    bool   // the port must be found
-	address string // "" until it is ready if the port must be found
-	command shim.Command
-	invoker string // as of its runner
-	ready   experiment.Ready
-	serves  func(context.Context, string) error // as in platform.UnitSpec
-	signal  syscall.Signal                      // that stops it
-	group   *group.Group
-	kin     *kin
-	meter   *meter.Meter
-	samples *meter.ThrottleReader
-	keeper  supervise.Keeper[*process]
-	halt    supervise.Halt
+	name      string // the unit's
+	port      int    // assigned, or fixed
+	insists   bool   // the port is fixed
+	find      bool   // the port must be found
+	address   string // "" until it is ready if the port must be found
+	command   shim.Command
+	invoker   string // as of its runner
+	ready     experiment.Ready
+	serves    func(context.Context, string) error // as in platform.UnitSpec
+	signal    syscall.Signal                      // that stops it
+	group     *group.Group
+	run       *group.Run
+	processes guard.Processes
+	meter     *meter.Meter
+	samples   *meter.ThrottleReader
+	keeper    supervise.Keeper[*process]
+	halt      supervise.Halt
 
 	mu     sync.Mutex
 	memory int64 // limit in bytes; 0: none
@@ -82,15 +84,6 @@ func (r *replica) ThrottleSample() (signals.ThrottleSample, error) {
 	return r.keeper.Status.ThrottleSample(r.samples.ThrottleSample())
 }
 
-// LimitBroken describes how a process of the replica left its group, or which of its limits
-// is not the one that was set; "" if all hold. See platform.LimitVerifier.
-func (r *replica) LimitBroken(since time.Time) string {
-	if why := r.group.Broken(); why != "" {
-		return why
-	}
-	return r.kin.outside(r, since)
-}
-
 // LastEnd describes the last end of its process. See platform.EndReporter.
 func (r *replica) LastEnd() (how, output string) { return r.keeper.LastEnd() }
 
@@ -113,7 +106,7 @@ func (r *replica) PIDs() []int {
 // launch starts the process.
 func (r *replica) launch(context.Context) (*process, error) {
 	p := &process{kills: r.meter.OOMKills(), exited: make(chan struct{})}
-	cmd, err := launch(r.command, nil, r.keeper.Log.File, r.keeper.Log.File, func(p group.Process) { r.kin.lead(p, r) })
+	cmd, err := r.start(nil, r.keeper.Log.File, r.keeper.Log.File)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +240,7 @@ func (r *replica) end(ctx context.Context) error {
 			break
 		}
 	}
-	return errors.Join(r.meter.Close(), r.samples.Close(), r.group.Remove(), r.kin.end(r), r.released(), r.keeper.Log.Close())
+	return errors.Join(r.meter.Close(), r.samples.Close(), r.group.Remove(), r.killEscaped(), r.released(), r.keeper.Log.Close())
 }
 
 // released checks that no process listens any more on a fixed port, which the next

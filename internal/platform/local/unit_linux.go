@@ -126,16 +126,12 @@ func (r *replica) elsewhere() string {
 
 // prepare makes everything that a replica needs, except its process.
 func (l *local) prepare(u platform.UnitSpec, index int) (*replica, error) {
-	kin, err := l.kin()
-	if err != nil {
-		return nil, err
-	}
 	u.Limits = withPIDs(u.Limits)
 	port, err := l.takePort(u)
 	if err != nil {
 		return nil, err
 	}
-	r := &replica{name: u.Name, port: port, kin: kin, memory: u.Limits.Memory, pids: u.Limits.PIDs, insists: u.Port != 0, find: u.FindPort, ready: u.Ready, serves: u.Serves, signal: cmp.Or(u.StopSignal, syscall.SIGTERM)}
+	r := &replica{name: u.Name, port: port, run: l.run, memory: u.Limits.Memory, pids: u.Limits.PIDs, insists: u.Port != 0, find: u.FindPort, ready: u.Ready, serves: u.Serves, signal: cmp.Or(u.StopSignal, syscall.SIGTERM)}
 	if !r.insists && !r.find {
 		r.address = loopbackAt(port)
 	}
@@ -187,7 +183,6 @@ func (r *replica) enclose(l *local, name string, limits experiment.Limits) (err 
 	}
 	r.command.Joins = r.group.Joins()
 	r.command.Env = append(r.command.Env, l.run.Mark(r.group))
-	r.kin.add(r)
 	return nil
 }
 

@@ -6,9 +6,12 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/millicore/millicore/internal/cgroup"
 )
 
 // This file works on single directories of cgroup file systems.
@@ -33,13 +36,13 @@ func set(dir, file, value string) error {
 // pids returns the processes of a group and of those below it, except below the
 // directory except, which is directly below dir. A group that is gone has none.
 func pids(dir, except string) ([]int, error) {
-	groups, err := tree(dir, except)
+	groups, err := cgroup.Tree(dir, except)
 	if err != nil {
 		return nil, err
 	}
 	var all []int
 	for _, one := range groups {
-		some, err := numbers(one, "cgroup.procs")
+		some, err := cgroup.Processes(one)
 		if err != nil {
 			return nil, err
 		}
@@ -47,10 +50,6 @@ func pids(dir, except string) ([]int, error) {
 	}
 	return all, nil
 }
-
-// PIDs returns the processes of the group in a directory and of those below it.
-// A group that is gone has none.
-func PIDs(dir string) ([]int, error) { return pids(dir, "") }
 
 // members returns the processes of all the groups and of those below them, each
 // once: the directories of a group in several hierarchies have the same ones.
@@ -122,17 +121,13 @@ func kill(dirs []string, except string) error {
 // returns when none is left, including those that are forked meanwhile.
 func move(from, to string) error {
 	for deadline := time.Now().Add(patience); ; {
-		text, err := os.ReadFile(path.Join(from, "cgroup.procs"))
-		if err != nil {
+		all, err := cgroup.Processes(from)
+		if err != nil || len(all) == 0 {
 			return err
 		}
-		all := strings.Fields(string(text))
-		if len(all) == 0 {
-			return nil
-		}
 		for _, pid := range all {
-			if err := set(to, "cgroup.procs", pid); err != nil && !errors.Is(err, syscall.ESRCH) {
-				return fmt.Errorf("move process %s to %s: %w", pid, to, err)
+			if err := set(to, "cgroup.procs", strconv.Itoa(pid)); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("move process %d to %s: %w", pid, to, err)
 			}
 		}
 		if time.Now().After(deadline) {

@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/platform/guard"
 )
 
-// A process that leaves its group is not found by the group any more. It is recorded in
-// the ledger when it is seen outside, and has the mark of its run in its environment,
-// unless it was started with another one.
+// A process that left its group is not found by the group any more. It is recorded in the
+// ledger when it is seen outside, and has the mark of its run in its environment, unless it
+// was started with another one.
 
 // MarkVariable is the environment variable that marks the processes of a unit with the
 // name of the run and of their group.
@@ -29,111 +30,108 @@ func (r *Run) Mark(g *Group) string { return MarkVariable + "=" + r.name + "/" +
 // OwnMark is the value of MarkVariable for the processes of the run that are of no group.
 func (r *Run) OwnMark() string { return r.name + "/" }
 
-// Name is the name of the run, which no other has.
-func (r *Run) Name() string { return r.name }
-
-// Name is the name of the group in its run.
-func (g *Group) Name() string { return g.name }
-
-// Process identifies a process: pids are used again, a pid and its start are not.
-type Process struct {
-	PID     int    `json:"pid"`
-	Started uint64 `json:"started"` // as in proc.Stat
-}
-
-// Kill kills the process, unless it has ended. It reports whether there was one, which may
-// be about to end.
-func (p Process) Kill() (bool, error) {
-	held, err := os.FindProcess(p.PID) // by a pidfd, so that the pid is not another's
-	if err != nil {
-		return false, err
-	}
-	defer held.Release()
-	if s, err := proc.ReadStat(p.PID); err != nil || s.Started != p.Started || s.Ended() {
-		return false, nil
-	}
-	if err := held.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return true, fmt.Errorf("kill process %d, which left its control group: %w", p.PID, err)
-	}
-	thaw(p.PID)
-	return true, nil
-}
-
 // Escaped records a process that is outside of its group, so that Sweep ends it if this
 // run is killed.
-func (r *Run) Escaped(p Process) error {
+func (r *Run) Escaped(p guard.Process) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ledger.write(entry{Escaped: &p})
 }
 
-// Marked returns the mark of a process, as in RUN/GROUP; "" if it has none.
-func Marked(pid int) (run, name string) {
-	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return "", ""
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostEnviron))
-	if err != nil {
-		return "", ""
-	}
-	for line := range bytes.SplitSeq(text, []byte{0}) {
-		if mark, ok := strings.CutPrefix(string(line), MarkVariable+"="); ok {
-			run, name, _ = strings.Cut(mark, "/")
-			return run, name
+// KillEscaped kills the processes of a group that are outside of it, until they start no
+// others, and names them: those with the mark of the group, and those of seen. The group
+// must have been removed.
+func (r *Run) KillEscaped(g *Group, seen *guard.Processes) (names []string, err error) {
+	mark := r.name + "/" + g.name
+	return killEach(func() ([]guard.Process, error) {
+		marked, err := withMark(func(of string) bool { return of == mark })
+		all, err2 := seen.All()
+		return append(marked, all...), errors.Join(err, err2)
+	})
+}
+
+// killEach kills the processes that a function finds, until it finds none that runs.
+func killEach(find func() ([]guard.Process, error)) (names []string, err error) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
+		all, err := find()
+		if err != nil {
+			return names, err
+		}
+		found := false
+		for _, p := range all {
+			name, killed, err := killOne(p)
+			if err != nil {
+				return names, err
+			}
+			if killed && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			found = found || killed
+		}
+		if !found {
+			return names, nil
+		}
+		if time.Now().After(deadline) {
+			return names, fmt.Errorf("%s still run %v after they were killed", strings.Join(names, ", "), patience)
 		}
 	}
-	return "", ""
+}
+
+// killOne kills a process, unless it has ended. It reports whether there was one, which may
+// be about to end, and names it.
+func killOne(p guard.Process) (name string, killed bool, err error) {
+	held, err := os.FindProcess(p.PID) // by a pidfd, so that the pid is not another's
+	if err != nil {
+		return "", false, err
+	}
+	defer held.Release()
+	stat, err := proc.ReadStat(p.PID)
+	if err != nil || stat.Started != p.Started || stat.Ended() {
+		return "", false, nil
+	}
+	if err := held.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return "", true, fmt.Errorf("kill process %d, which left its control group: %w", p.PID, err)
+	}
+	thaw(p.PID)
+	return fmt.Sprintf("process %d (%s)", p.PID, stat.Name), true, nil
+}
+
+// withMark returns the processes that have a mark, as in RUN/GROUP.
+func withMark(is func(mark string) bool) (all []guard.Process, err error) {
+	pids, err := proc.PIDs()
+	if err != nil {
+		return nil, err
+	}
+	for _, pid := range pids {
+		if !is(markOf(pid)) {
+			continue
+		}
+		if stat, err := proc.ReadStat(pid); err == nil && !stat.Gone() {
+			all = append(all, guard.Process{PID: pid, Started: stat.Started})
+		}
+	}
+	return all, nil
 }
 
 // mostEnviron bounds how much of an environment is read: that of another user's process
 // may have megabytes.
 const mostEnviron = 256 << 10
 
-// endEscaped kills the processes of a dead run that are outside of its groups: those in its
-// ledger, and those with its mark, until they start no others.
-func (s *Swept) endEscaped(b book, run string) error {
-	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
-		marked, err := withMark(run)
-		if err != nil {
-			return err
-		}
-		found := false
-		for _, p := range append(marked, b.escaped...) {
-			stat, _ := proc.ReadStat(p.PID)
-			killed, err := p.Kill()
-			if err != nil {
-				return err
-			}
-			if what := fmt.Sprintf("process %d (%s)", p.PID, stat.Name); killed && !slices.Contains(s.Removed, what) {
-				s.Removed = append(s.Removed, what)
-			}
-			found = found || killed
-		}
-		if !found {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("processes of the dead run %s still exist %v after they were killed", run, patience)
-		}
-	}
-}
-
-// withMark are the processes that have the mark of a run.
-func withMark(run string) ([]Process, error) {
-	pids, err := proc.PIDs()
+// markOf returns the mark of a process; "" if it has none.
+func markOf(pid int) string {
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return nil, err
+		return ""
 	}
-	var all []Process
-	for _, pid := range pids {
-		if of, _ := Marked(pid); of != run {
-			continue
-		}
-		if stat, err := proc.ReadStat(pid); err == nil && !stat.Gone() {
-			all = append(all, Process{PID: pid, Started: stat.Started})
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostEnviron))
+	if err != nil {
+		return ""
+	}
+	for line := range bytes.SplitSeq(text, []byte{0}) {
+		if mark, ok := strings.CutPrefix(string(line), MarkVariable+"="); ok {
+			return mark
 		}
 	}
-	return all, nil
+	return ""
 }

@@ -19,6 +19,22 @@ type Group struct {
 	limits guard.Limits
 }
 
+// watch verifies the group's limits from now on.
+func (g *Group) watch() error {
+	at, err := cgroup.Host().At(g.dirs...)
+	if err == nil {
+		g.limits.Open(at)
+	}
+	return err
+}
+
+// Broken describes the first of the group's limits that is not the one that was set, as
+// in "its CPU limit was changed from 500m to no limit"; "" if all are.
+func (g *Group) Broken() string { return g.limits.Broken() }
+
+// Dirs returns the directories of the group, one in each hierarchy.
+func (g *Group) Dirs() []string { return g.dirs }
+
 // Joins returns the files that a process writes 0 into to join the group.
 func (g *Group) Joins() []string {
 	var all []string
@@ -80,7 +96,6 @@ func (g *Group) Unlimit() {
 
 // Remove kills the processes in the group and removes it. It may be called again.
 func (g *Group) Remove() error {
-	g.limits.Close()
 	g.Unlimit()
 	if err := g.Kill(); err != nil {
 		return fmt.Errorf("remove group %s: %w", g.name, err)

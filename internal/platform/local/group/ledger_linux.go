@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/platform/guard"
 )
 
 // ledger is the file in which a run records what it makes, before it makes it. A living
@@ -38,7 +39,7 @@ type entry struct {
 	// with it.
 	Folder *made `json:"folder,omitempty"`
 	// Escaped is a process of a unit that was seen outside of its group.
-	Escaped *Process `json:"escaped,omitempty"`
+	Escaped *guard.Process `json:"escaped,omitempty"`
 }
 
 type beginning struct {
@@ -185,7 +186,7 @@ type book struct {
 	made   []made
 	leaves []moved
 
-	escaped []Process
+	escaped []guard.Process
 
 	folders map[string]made // by name; without an inode: may have been made
 }

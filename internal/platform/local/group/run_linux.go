@@ -169,14 +169,11 @@ func (r *Run) Make(name string, l experiment.Limits, weight int) (*Group, error)
 			g.dirs = append(g.dirs, dir)
 			err = h.limit(dir, l, weight)
 		}
-		if err == nil {
-			err = g.watch(h.Home, dir)
-		}
 		if err != nil {
 			return nil, errors.Join(err, g.Remove())
 		}
 	}
-	if err := g.limits.Set(l, nil); err != nil {
+	if err := errors.Join(g.watch(), g.limits.Set(l, nil)); err != nil {
 		return nil, errors.Join(err, g.Remove())
 	}
 	return g, nil

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/host/proc"
+	"github.com/millicore/millicore/internal/platform/guard"
 )
 
 // Swept is the result of Sweep.
@@ -88,8 +89,14 @@ func (s *Swept) sweep(name string) error {
 		return nil
 	}
 	if b.begin.Boot == proc.BootID() {
-		if err := s.endEscaped(b, strings.TrimSuffix(filepath.Base(name), ledgerSuffix)); err != nil {
-			return err
+		run := strings.TrimSuffix(filepath.Base(name), ledgerSuffix)
+		escaped, err := killEach(func() ([]guard.Process, error) {
+			marked, err := withMark(func(mark string) bool { return strings.HasPrefix(mark, run+"/") })
+			return append(marked, b.escaped...), err
+		})
+		s.Removed = append(s.Removed, escaped...)
+		if err != nil {
+			return fmt.Errorf("processes of the dead run %s: %w", run, err)
 		}
 		if err := s.erase(b); errors.Is(err, errInUse) {
 			return nil

@@ -29,7 +29,7 @@ func TestProcessesOfATree(t *testing.T) {
 // What is not there has no processes, and is removed.
 func TestAGroupThatIsGone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gone")
-	if got, err := PIDs(dir); err != nil || got != nil {
+	if got, err := pids(dir, ""); err != nil || got != nil {
 		t.Errorf("pids %v, %v", got, err)
 	}
 	if err := remove(dir, ""); err != nil {
