@@ -35,7 +35,7 @@ type recordFlags struct{ most sizeValue }
 
 func (f *recordFlags) define(c *cobra.Command) {
 	f.most = record.DefaultSize
-	c.Flags().Var(&f.most, "max-size", "size up to which a record is read; its lines and its memory are bounded with it")
+	c.Flags().Var(&f.most, "max-size", "size up to which a record is read; the length of its lines is bounded with it")
 }
 
 // reader reads records within the bounds, and until the command is to end.

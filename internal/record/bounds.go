@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 )
@@ -9,13 +8,12 @@ import (
 // DefaultSize is the size in bytes up to which the files of a record are read.
 const DefaultSize = 1 << 30
 
-// A Reader reads records, which may come from anybody: their files are bounded, and are
-// regular files in the record's folder. The zero Reader has no bound.
+// A Reader reads records, which may come from anybody: the size of their files is bounded,
+// and they are regular files in the record's folder. The zero Reader has no bound.
 type Reader struct {
 	// Size bounds the size of a record's files together, in bytes, and with it the length
-	// of a line and the number of lines and of values; 0: no bound.
-	Size   int64
-	memory int64 // bound of the memory in tests; 0: as of Size
+	// of a line; 0: no bound.
+	Size int64
 	// Stop ends the reading when it is closed; nil: it is read to its end.
 	Stop <-chan struct{}
 }
@@ -23,24 +21,17 @@ type Reader struct {
 // Own reads the records that this program wrote, whatever their size.
 var Own = Reader{}
 
-// The bounds of a part of a record, as shares of its size. Those of DefaultSize hold for
-// smaller sizes, too. At DefaultSize a line has at most 16 MiB, run.json 64 MiB, and each
-// of them 524,288 values: those of an experiment with MostCells cells and MostTrials
-// trials fit, and a value takes up to a kilobyte of memory. A line has at least 64 bytes
-// on average: those of Millicore are longer.
-const (
-	lineShare  = 64
-	runShare   = 16
-	valueShare = 2048
-	leastLine  = 64 // bytes
-)
+// lineShare is the longest line as a share of the size. That of DefaultSize, 16 MiB, holds
+// for smaller sizes, too. It also bounds the memory that a file without lines takes, such
+// as one of zeros.
+const lineShare = 64
 
-// part is a share of the size; 0: no bound.
-func (b Reader) part(share int64) int64 {
+// longestLine is in bytes; 0: no bound.
+func (b Reader) longestLine() int64 {
 	if b.Size == 0 {
 		return 0
 	}
-	return max(b.Size, DefaultSize) / share
+	return max(b.Size, DefaultSize) / lineShare
 }
 
 // ErrStopped reports that the reading was stopped.
@@ -55,33 +46,13 @@ func (b Reader) stopped() bool {
 	}
 }
 
-// tooLarge is the error for a record beyond a bound. Its text names the flag.
-func (b Reader) tooLarge(what string) error {
-	return fmt.Errorf("%s; if you trust the record, read it with --max-size %dGi", what, 4*max(b.Size, DefaultSize)>>30)
-}
-
-// values refuses a JSON text with more values than its bound, before it is decoded: an
-// empty object of two bytes can take a kilobyte of memory.
-func (b Reader) values(text []byte) error {
-	if most := b.part(valueShare); most > 0 && int64(bytes.Count(text, []byte{','})) >= most && separators(text) >= most {
-		return b.tooLarge(fmt.Sprintf("it has more than %d values", most))
+// check refuses a record whose files are larger than the bound, before it is read.
+func (b Reader) check(dir string) error {
+	if b.Size == 0 {
+		return nil
+	}
+	if size := (files{dir}).size(); size > b.Size {
+		return fmt.Errorf("open record %s: its files have %d MiB, more than the %d MiB that are read; if you trust the record, use --max-size %dGi", dir, size>>20, b.Size>>20, size>>30+1)
 	}
 	return nil
-}
-
-// separators counts the commas between the values of a JSON text, without those in
-// strings.
-func separators(text []byte) (n int64) {
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\' && quoted:
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == ',' && !quoted:
-			n++
-		}
-	}
-	return n
 }

@@ -1,19 +1,15 @@
 package record
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // foreign is the folder of a record, of which a test replaces files.
@@ -106,9 +102,6 @@ func TestBoundsOfARecord(t *testing.T) {
 		{"files beyond the size", sparse(FramesFile, DefaultSize+1), "its files have 1024 MiB, more than the 1024 MiB that are read; if you trust the record, use --max-size 2Gi"},
 		{"a file of zeros", sparse(FramesFile, 100*mib), "line 2: it is longer than 16 MiB; if you trust the record, read it with --max-size 4Gi"},
 		{"a long line", filled(FramesFile, `{"of":"`+strings.Repeat("x", 17*mib)+"\"}\n"), "line 1: it is longer than 16 MiB"},
-		{"a long run.json", sparse(RunFile, 65*mib), "run.json has more than 64 MiB"},
-		{"many small values", filled(StepsFile, `{"trial":1,"x":[`+strings.Repeat("{},", 600_000)+"{}]}\n"), "it has more than 524288 values"},
-		{"many cells", filled(RunFile, `{"experiment":{"cells":[`+strings.Repeat("{},", 600_000)+"{}]}}"), "it has more than 524288 values"},
 		{"more cells than an experiment has", filled(RunFile, `{"experiment":{"cells":[`+strings.Repeat("{},", 1000)+"{}]}}"), "the experiment has more than 1000 cells"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -132,13 +125,6 @@ func TestBoundsAreLifted(t *testing.T) {
 		if err := readAll(with, dir); err != nil {
 			t.Errorf("%+v: %v", with, err)
 		}
-	}
-}
-
-func TestCommasInTextAreNoValues(t *testing.T) {
-	text := fmt.Sprintf(`{"trial":1,"of":"%s"}`, strings.Repeat(`,\",`, 600_000))
-	if err := (Reader{Size: DefaultSize}).values([]byte(text)); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -216,7 +202,6 @@ func TestLinesThatAreNotOfARunAreRefused(t *testing.T) {
 		{FramesFile, `{"trial":1,"waits":{"bounds":[1],"counts":[1]}}`, "its waits have 1 bounds and 1 counts"},
 		{StepsFile, `{"trial":1}`, "it is a step at a load of 0"},
 		{StepsFile, `{"trial":1,"load":5,"first":5,"last":-1}`, "its window is from interval 5 to -1"},
-		{StepsFile, strings.Repeat(`{"trial":1,"load":5}`+"\n", mostSteps+1), "trial 1 has more than 1000 steps"},
 	} {
 		dir := foreign(t)
 		if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.line+"\n"), 0o600); err != nil {
@@ -233,114 +218,5 @@ func TestLinesThatAreNotOfARunAreRefused(t *testing.T) {
 	}
 	if err := readAll(Own, dir); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestStagesOfAllTrialsAreBounded(t *testing.T) {
-	run := testRun()
-	run.Experiment.Cells[0].Load = experiment.Load{Rate: &experiment.Target{Stages: make([]experiment.Stage, mostStages)}}
-	r := Record{Run: run}
-	for trial := 1; trial <= mostLevels/mostStages; trial++ {
-		if err := r.oneMore(&Trial{Trial: trial}); err != nil {
-			t.Fatalf("trial %d: %v", trial, err)
-		}
-	}
-	if err := r.oneMore(&Trial{}); err == nil || !strings.Contains(err.Error(), "stages of all trials") {
-		t.Errorf("one more trial: %v, want a refusal", err)
-	}
-}
-
-// The largest experiment that a file can describe has a record within the bounds.
-func TestTheLargestExperimentIsWithinTheBounds(t *testing.T) {
-	run := testRun()
-	cell := run.Experiment.Cells[0]
-	cell.Service.Command = strings.Fields(strings.Repeat("argument ", 20))
-	cell.Service.Env = map[string]string{"A": "1", "B": "2", "C": "3"}
-	run.Experiment.Cells = nil
-	for i := range experiment.MostCells {
-		cell.Index = i
-		run.Experiment.Cells = append(run.Experiment.Cells, cell)
-	}
-	run.Experiment.Measure.Repeats = experiment.MostTrials / experiment.MostCells
-	run.Plan = run.Experiment.Plan(1)
-	dir := filepath.Join(t.TempDir(), "record")
-	w, err := Create(dir, run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := readAll(Reader{Size: DefaultSize}, dir); err != nil {
-		t.Error(err)
-	}
-}
-
-// A record is not read if what its lines become takes much more memory than they do.
-func TestMemoryOfARecordIsBounded(t *testing.T) {
-	dir := foreign(t)
-	frame := clientFrame(0, 2)
-	for us := int64(1); us < int64(2*time.Hour/time.Microsecond); us += 1 + us>>10 { // each bucket once
-		frame.Client.Latency.Record(time.Duration(us) * time.Microsecond)
-	}
-	text, err := json.Marshal(frame)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const frames = 200
-	if err := os.WriteFile(filepath.Join(dir, FramesFile), bytes.Repeat(append(text, '\n'), frames), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	keep := func(with Reader) (kept []*signals.Frame, err error) {
-		r, err := with.Open(dir)
-		if err != nil {
-			return nil, err
-		}
-		for f, err := range r.Frames() {
-			if err != nil {
-				return kept, err
-			}
-			kept = append(kept, f)
-		}
-		return kept, nil
-	}
-	kept, err := keep(Reader{Size: DefaultSize, memory: 32 << 20})
-	if err == nil || !strings.Contains(err.Error(), "reading it takes more than 32 MiB of memory; if you trust the record, read it with --max-size 4Gi") {
-		t.Errorf("%d of %d frames were read: %v", len(kept), frames, err)
-	}
-	for name, with := range map[string]Reader{"foreign": {Size: DefaultSize}, "own": Own} {
-		if kept, err := keep(with); err != nil || len(kept) != frames {
-			t.Errorf("%s: %d frames, %v", name, len(kept), err)
-		}
-	}
-	if got := (Reader{Size: DefaultSize}).mostMemory(1 << 20); got != 1<<30+128<<20 {
-		t.Errorf("bound %d for a megabyte", got)
-	}
-	if got := (Reader{Size: 4 * DefaultSize}).mostMemory(DefaultSize); got != 32<<30 {
-		t.Errorf("bound %d for a gigabyte with --max-size 4Gi", got)
-	}
-}
-
-// An agent counts requests: a negative number is not a record of one. Reports showed a rate
-// of -10 requests/s.
-func TestANegativeCountIsNotARecord(t *testing.T) {
-	for _, change := range []func(*signals.Client){
-		func(c *signals.Client) { c.Good = -5 },
-		func(c *signals.Client) { c.Timeouts = -1 },
-		func(c *signals.Client) { c.Status = map[string]int64{"200": -1} },
-	} {
-		dir := foreign(t)
-		frame := clientFrame(0, 1)
-		change(frame.Client)
-		line, err := json.Marshal(frame)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, FramesFile), append(line, '\n'), 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := readAll(Reader{Size: DefaultSize}, dir); err == nil || !strings.Contains(err.Error(), "of the agent is -") {
-			t.Errorf("read with the error %v", err)
-		}
 	}
 }

@@ -2,7 +2,6 @@ package record
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -62,25 +61,15 @@ func ordinary(name string, info fs.FileInfo) error {
 	return nil
 }
 
-// read reads a whole file of at most most bytes; 0: no bound.
-func (d files) read(name string, most int64) ([]byte, error) {
+// read reads a whole file.
+func (d files) read(name string) ([]byte, error) {
 	file, err := d.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	if most == 0 {
-		return io.ReadAll(file)
-	}
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = errTooLong
-	}
-	return text, err
+	return io.ReadAll(file)
 }
-
-// errTooLong reports that a file, or a line, is longer than its bound.
-var errTooLong = errors.New("too long")
 
 // size is the size of all files that a record's results are computed from.
 func (d files) size() (sum int64) {
@@ -99,15 +88,4 @@ func (d files) size() (sum int64) {
 		}
 	}
 	return sum
-}
-
-// check refuses a record whose files are larger than the bound, before it is read.
-func (b Reader) check(dir string) error {
-	if b.Size == 0 {
-		return nil
-	}
-	if size := (files{dir}).size(); size > b.Size {
-		return fmt.Errorf("open record %s: its files have %d MiB, more than the %d MiB that are read; if you trust the record, use --max-size %dGi", dir, size>>20, b.Size>>20, size>>30+1)
-	}
-	return nil
 }

@@ -25,9 +25,6 @@ type Record struct {
 	Finished bool // the plan is done
 
 	reader Reader
-	lines  int64 // that were read so far
-	memory memory
-	levels int // of all trials together
 }
 
 // Open reads run.json and trials.ndjson, and validates both. It also opens the record of
@@ -40,7 +37,7 @@ func (b Reader) Open(dir string) (*Record, error) {
 	if err := b.check(dir); err != nil {
 		return nil, err
 	}
-	r := &Record{Dir: dir, reader: b, memory: memory{before: objects(), next: memoryEvery}}
+	r := &Record{Dir: dir, reader: b}
 	if err := r.readRun(); err != nil {
 		return nil, err
 	}
@@ -73,11 +70,9 @@ func (r *Record) Files() fs.FS { return files{r.Dir} }
 func (r *Record) Stopped() bool { return r.reader.stopped() }
 
 func (r *Record) readRun() error {
-	name, most := filepath.Join(r.Dir, RunFile), r.reader.part(runShare)
-	text, err := files{r.Dir}.read(RunFile, most)
+	name := filepath.Join(r.Dir, RunFile)
+	text, err := files{r.Dir}.read(RunFile)
 	switch {
-	case errors.Is(err, errTooLong):
-		return r.reader.tooLarge(fmt.Sprintf("open record: %s has more than %d MiB", name, most>>20))
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("open record %s: no such folder", r.Dir)
@@ -89,10 +84,7 @@ func (r *Record) readRun() error {
 		}
 		return fmt.Errorf("open record %s: %w", r.Dir, err)
 	}
-	if err = r.reader.values(text); err == nil {
-		err = json.Unmarshal(text, &r.Run)
-	}
-	if err != nil {
+	if err := json.Unmarshal(text, &r.Run); err != nil {
 		return fmt.Errorf("open record: read %s: %w", name, err)
 	}
 	if r.Run.Version > Version {
@@ -120,15 +112,10 @@ func (r *Record) readTrials() error {
 			r.Finished = true
 			continue
 		}
-		err := r.validTrial(t)
-		i, known := at[t.Trial]
-		if err == nil && !known {
-			err = r.oneMore(t)
-		}
-		if err != nil {
+		if err := r.validTrial(t); err != nil {
 			return fmt.Errorf("read %s: %w", filepath.Join(r.Dir, TrialsFile), err)
 		}
-		if known {
+		if i, known := at[t.Trial]; known {
 			r.Trials[i] = *t
 			continue
 		}
@@ -162,13 +149,7 @@ func (r *Record) Slow() iter.Seq2[*signals.SlowLine, error] {
 
 // Steps yields the steps of searches.
 func (r *Record) Steps() iter.Seq2[*signals.SearchStep, error] {
-	count := map[int]int{}
-	return ifThere(r, StepsFile, func(s *signals.SearchStep) error {
-		if count[s.Trial]++; count[s.Trial] > mostSteps {
-			return fmt.Errorf("trial %d has more than %d steps", s.Trial, mostSteps)
-		}
-		return r.validStep(s)
-	})
+	return ifThere(r, StepsFile, r.validStep)
 }
 
 // ifThere yields the lines of a file; none if an older record does not have it.
@@ -216,13 +197,10 @@ func readLines[T any](r *Record, file string) iter.Seq2[*T, error] {
 			if err == io.EOF {
 				return // an incomplete last line
 			}
-			if err == nil {
-				err = r.count(len(line))
+			if err == nil && r.reader.stopped() {
+				err = ErrStopped
 			}
 			v := new(T)
-			if err == nil {
-				err = r.reader.values(line)
-			}
 			if err == nil {
 				err = json.Unmarshal(bytes.TrimSpace(line), v)
 			}
@@ -235,18 +213,6 @@ func readLines[T any](r *Record, file string) iter.Seq2[*T, error] {
 			}
 		}
 	}
-}
-
-// count counts a line of the record.
-func (r *Record) count(size int) error {
-	r.lines++
-	if most := r.reader.part(leastLine); most > 0 && r.lines > most {
-		return r.reader.tooLarge(fmt.Sprintf("the record has more than %d lines", most))
-	}
-	if r.reader.stopped() {
-		return ErrStopped
-	}
-	return r.memory.grow(r.reader, size)
 }
 
 // lineReader reads lines of a bounded length.
@@ -267,10 +233,10 @@ func (l *lineReader) next() ([]byte, error) {
 	if err != bufio.ErrBufferFull {
 		return line, err
 	}
-	most := l.reader.part(lineShare)
+	most := l.reader.longestLine()
 	for l.long = append(l.long[:0], line...); err == bufio.ErrBufferFull; l.long = append(l.long, line...) {
 		if most > 0 && int64(len(l.long)) > most {
-			return nil, l.reader.tooLarge(fmt.Sprintf("it is longer than %d MiB", most>>20))
+			return nil, fmt.Errorf("it is longer than %d MiB; if you trust the record, read it with --max-size %dGi", most>>20, 4*lineShare*most>>30)
 		}
 		line, err = l.in.ReadSlice('\n')
 	}

@@ -13,17 +13,14 @@ import (
 // Bounds of figures in a record. No run comes near them; beyond them the arithmetic of
 // the analysis would overflow.
 const (
-	mostFigure   = 1e15                      // of any unit
-	mostTime     = int64(1) << 62            // unix nanoseconds: the year 2116
-	mostDuration = 366 * 24 * time.Hour      // of any length of time
-	mostInterval = time.Minute               // of a frame
-	mostSeq      = 100_000_000               // intervals of a trial
-	leastLoad    = 1e-6                      // of a search: requests per second, or users
-	mostReplicas = 100_000                   // indexes of replicas, with those that were replaced
-	mostSteps    = 1000                      // of a trial's search
-	mostStages   = 1000                      // of a cell's load
-	mostLevels   = 100_000                   // of all trials together
-	mostAttempts = 3 * experiment.MostTrials // that were started: a trial may be repeated
+	mostFigure   = 1e15                 // of any unit
+	mostTime     = int64(1) << 62       // unix nanoseconds: the year 2116
+	mostDuration = 366 * 24 * time.Hour // of any length of time
+	mostInterval = time.Minute          // of a frame
+	mostSeq      = 100_000_000          // intervals of a trial
+	leastLoad    = 1e-6                 // of a search: requests per second, or users
+	mostReplicas = 100_000              // indexes of replicas, with those that were replaced
+	mostStages   = 1000                 // of a cell's load
 )
 
 // fault is the first fault that was found; nil: none.
@@ -170,45 +167,16 @@ func (r *Record) validTrial(t *Trial) error {
 	return f.err
 }
 
-// oneMore counts a trial that was read, against the bounds of all together.
-func (r *Record) oneMore(t *Trial) error {
-	var f fault
-	f.unless(len(r.Trials) < mostAttempts, "there are more than %d trials", mostAttempts)
-	if target := r.Run.Experiment.Cells[t.Cell].Load.Target(); target != nil {
-		r.levels += len(target.Stages)
-	}
-	f.unless(r.levels <= mostLevels, "the stages of all trials are more than %d", mostLevels)
-	return f.err
-}
-
 func (r *Record) validFrame(v *signals.Frame) error {
 	var f fault
 	f.line(r, v, v.Trial, v.Cell)
 	f.unless(v.Seq >= 0 && v.Seq <= mostSeq, "it is interval %d", v.Seq)
 	f.replica(v.Index)
 	f.span(v.Start, v.End)
-	if v.Client != nil {
-		f.counts(reflect.ValueOf(v.Client).Elem())
-	}
 	if v.Waits != nil {
 		f.unless(len(v.Waits.Counts) == len(v.Waits.Bounds)+1, "its waits have %d bounds and %d counts", len(v.Waits.Bounds), len(v.Waits.Counts))
 	}
 	return f.err
-}
-
-// counts checks the numbers of requests of an agent, none of which can be negative. Counters
-// of the kernel are not among them: one that was reset gives a negative difference.
-func (f *fault) counts(client reflect.Value) {
-	for i := range client.NumField() {
-		switch name, v := client.Type().Field(i).Name, client.Field(i); v.Kind() {
-		case reflect.Int64:
-			f.unless(v.Int() >= 0, "%s of the agent is %d", name, v.Int())
-		case reflect.Map:
-			for code, n := range v.Seq2() {
-				f.unless(n.Int() >= 0, "%s %s of the agent is %d", name, code, n.Int())
-			}
-		}
-	}
 }
 
 func (r *Record) validWindow(v *signals.Window) error {
