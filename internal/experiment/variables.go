@@ -172,7 +172,7 @@ func (e *Experiment) hash(of func(variable, value string) string) {
 // hidden are the variables whose values are not shown, and whose values are known.
 func (v variables) hidden() map[string]string {
 	all := map[string]string{}
-	shown := hidden(v.env, secretBut(v.public))
+	shown := replacer(secret.Masked).env(v.env, v.public)
 	for name, value := range v.env {
 		if shown[name] != value {
 			all[name] = value

@@ -1,7 +1,6 @@
 package secret
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,8 +9,6 @@ import (
 var (
 	// assigned is name=value in a query, a form, a connection string or a command.
 	assigned = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)=("[^"]*"|'[^']*'|[^\s&;,"'` + "`" + `]+)`)
-	// member is "name": "value" in JSON.
-	member = regexp.MustCompile(`"([A-Za-z][A-Za-z0-9_.-]*)"(\s*:\s*)"((?:[^"\\]|\\.)*)"`)
 	// link begins a URL, up to a character that cannot be in one.
 	link   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>` + "`" + `]+`)
 	port   = regexp.MustCompile(`^([0-9]*|\$\{[^}]*\}|\{\{[^}]*\}\})$`)
@@ -19,26 +16,20 @@ var (
 	setter = regexp.MustCompile(`^(-{0,2})([A-Za-z_][A-Za-z0-9_.-]*)=(.+)$`)
 )
 
-// Text is a text without the passwords of its URLs, and without the values of its fields
-// that are secrets.
-func Text(text string) string {
-	return replace(text, func(value string) string {
-		if Hides(value) {
-			return Mask
-		}
-		return value
-	})
+// Masked is what is shown instead of a value.
+func Masked(value string) string {
+	if Hides(value) {
+		return Mask
+	}
+	return value
 }
 
-// Values are the values that Text looks at.
-func Values(text string) []string {
-	var all []string
-	replace(text, func(value string) string {
-		all = append(all, value)
-		return value
-	})
-	return all
-}
+// Text is a text without the passwords of its URLs, and without the values of its fields
+// that are secrets.
+func Text(text string) string { return Replace(text, Masked) }
+
+// Words are the words of a command without secrets. See ReplaceWords.
+func Words(command []string) []string { return ReplaceWords(command, Masked) }
 
 // Hides reports whether a value hides something: it is not empty, not hidden already, and
 // not just the ${name} of a value that is filled in later.
@@ -47,14 +38,12 @@ func Hides(value string) bool {
 	return value != "" && !name && !Hidden(value)
 }
 
-// Hidden reports whether a value was replaced by Mask or by Numbered.
+// Hidden reports whether a value was replaced by Mask. Older records have numbers in it.
 func Hidden(value string) bool { return strings.Contains(value, "(redacted") }
 
-// Numbered is a Mask for one of several values that must remain distinguishable.
-func Numbered(n int) string { return fmt.Sprintf("(redacted %d)", n) }
-
-// replace replaces each secret in a text.
-func replace(text string, by func(value string) string) string {
+// Replace replaces each secret in a text: the passwords of its URLs, and the values of the
+// fields name=value whose names are those of secrets.
+func Replace(text string, by func(value string) string) string {
 	text = link.ReplaceAllStringFunc(text, func(url string) string {
 		from, to := passwordIn(url)
 		if from == to {
@@ -62,22 +51,16 @@ func replace(text string, by func(value string) string) string {
 		}
 		return url[:from] + by(url[from:to]) + url[to:]
 	})
-	text = assigned.ReplaceAllStringFunc(text, func(s string) string {
+	return assigned.ReplaceAllStringFunc(text, func(s string) string {
 		name, value, _ := strings.Cut(s, "=")
 		if !Field(name) {
 			return s
 		}
-		if bare := strings.Trim(value, `"'`); by(bare) != bare {
-			return name + "=" + by(bare)
+		bare := strings.Trim(value, `"'`)
+		if after := by(bare); after != bare {
+			return name + "=" + after
 		}
 		return s
-	})
-	return member.ReplaceAllStringFunc(text, func(s string) string {
-		m := member.FindStringSubmatch(s)
-		if !Field(m[1]) {
-			return s
-		}
-		return `"` + m[1] + `"` + m[2] + `"` + by(m[3]) + `"`
 	})
 }
 
@@ -101,29 +84,10 @@ func passwordIn(url string) (from, to int) {
 	return start + colon + 1, start + at
 }
 
-// Words are the words of a command without secrets: those of Text, the values of
-// assignments to variables that are secrets, as in env TOKEN=x, and the words after
+// ReplaceWords replaces each secret in the words of a command: those of Replace, the values
+// of assignments to variables that are secrets, as in env TOKEN=x, and the words after
 // flags that are, as in --password x.
-func Words(command []string) []string {
-	return replaceWords(command, func(value string) string {
-		if Hides(value) {
-			return Mask
-		}
-		return value
-	})
-}
-
-// ValuesOf are the values that Words looks at.
-func ValuesOf(command []string) []string {
-	var all []string
-	replaceWords(command, func(value string) string {
-		all = append(all, value)
-		return value
-	})
-	return all
-}
-
-func replaceWords(command []string, by func(value string) string) []string {
+func ReplaceWords(command []string, by func(value string) string) []string {
 	all := slices.Clone(command)
 	for i, word := range all {
 		if m := setter.FindStringSubmatch(word); m != nil && (Field(m[2]) || m[1] == "" && Variable(m[2])) {
@@ -136,7 +100,7 @@ func replaceWords(command []string, by func(value string) string) []string {
 				continue
 			}
 		}
-		all[i] = replace(word, by)
+		all[i] = Replace(word, by)
 	}
 	return all
 }

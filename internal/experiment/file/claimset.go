@@ -25,13 +25,13 @@ func (d *decoder) readWritten() {
 	if len(d.out.Sets) == 0 {
 		return
 	}
-	was, err := parse(d.file, []byte(d.out.Source), nil)
+	was, err := Parse(d.file, []byte(d.out.Source), nil)
 	if err != nil {
 		return
 	}
-	d.wrote = &written{exp: was.out}
-	for i := range was.out.Cells {
-		d.wrote.leaves = append(d.wrote.leaves, leavesOf(&was.out.Cells[i]))
+	d.wrote = &written{exp: was}
+	for i := range was.Cells {
+		d.wrote.leaves = append(d.wrote.leaves, leavesOf(&was.Cells[i]))
 	}
 }
 

@@ -81,7 +81,7 @@ type problems struct {
 	origins []origin // of the settings
 	list    []problem
 	seen    map[problem]bool // see addOnce
-	hider   *hider           // of the secrets in errors; nil: the file could not be read
+	root    *node            // of which errors show no secrets; nil: the file could not be read
 }
 
 // origin is what the user wrote for a setting.
@@ -125,17 +125,17 @@ func (p *problems) err() error {
 		return nil
 	}
 	slices.SortStableFunc(p.list, func(a, b problem) int { return a.at.compare(b.at) })
-	hiding := p.hider
-	if hiding == nil {
-		hiding = &hider{}
+	var hidden []pair
+	if p.root != nil {
+		hidden = p.root.copy().hide(nil)
 	}
 	var all Errors
 	for _, one := range p.list {
-		e := &Error{File: p.file, Line: one.at.line, Column: one.at.column, Path: one.path, Message: hiding.message(one.path, one.message)}
+		e := &Error{File: p.file, Line: one.at.line, Column: one.at.column, Path: one.path, Message: hiddenMessage(one.path, one.message, hidden)}
 		if one.at.set > 0 {
 			from := p.origins[one.at.set-1]
 			if set, ok := strings.CutPrefix(from.words, setPrefix); ok {
-				from.words = setPrefix + hiding.wrongSet(set)
+				from.words = setPrefix + hiddenSet(set)
 			}
 			from.name(e)
 		}

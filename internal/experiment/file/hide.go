@@ -12,29 +12,12 @@ import (
 	"github.com/millicore/millicore/internal/secret"
 )
 
-// hider removes secrets from the tree of a file: the values of variables and headers
-// whose names are secrets, and what secret.Text finds in other texts.
-type hider struct {
-	axes  []string            // names of vary that such a value refers to
-	pairs []pair              // of what was replaced
-	of    map[string][]string // by path: the values that were hidden there
-}
+// A file is read with its secrets: the values of variables and headers whose names are
+// secrets, and what secret.Text finds in other texts. They are hidden where something of the
+// file is written: an error, the source, the settings of --set.
 
 // pair is a text before and after its secrets were hidden.
-type pair struct{ before, after string }
-
-// newHider finds the axes in a tree of which secrets are made.
-func newHider(root *node) *hider {
-	h := &hider{of: map[string][]string{}}
-	root.walk(nil, func(keys []string, n *node) {
-		for _, value := range secretsOf(keys, n) {
-			if parts, err := experiment.Segments(value); err == nil {
-				h.axes = append(h.axes, namesIn(parts)...)
-			}
-		}
-	})
-	return h
-}
+type pair struct{ path, before, after string }
 
 // walk calls visit for a node and all that is below it, with the keys that lead there.
 func (n *node) walk(keys []string, visit func(keys []string, n *node)) {
@@ -45,19 +28,6 @@ func (n *node) walk(keys []string, visit func(keys []string, n *node)) {
 	for i, item := range n.items {
 		item.walk(append(slices.Clip(keys), strconv.Itoa(i)), visit)
 	}
-}
-
-// secretsOf are the secrets in a single value, or in the words of a command.
-func secretsOf(keys []string, n *node) []string {
-	switch {
-	case n.kind == listNode && last(keys) == "command":
-		return secret.ValuesOf(n.words())
-	case n.kind != scalarNode:
-		return nil
-	case secretAt(keys):
-		return []string{n.text}
-	}
-	return secret.Values(n.text)
 }
 
 // words are the single values of a list.
@@ -97,72 +67,64 @@ func variableAt(keys []string) (name string, below []string) {
 	return keys[3], keys[4:]
 }
 
-// hide replaces the secrets in a tree, which keys lead to.
-func (h *hider) hide(n *node, keys []string) {
+// hide replaces the secrets in a tree, which keys lead to, by secret.Mask.
+func (n *node) hide(keys []string) (hidden []pair) {
+	replace := func(n *node, after string) {
+		if n.text != after {
+			hidden = append(hidden, pair{n.path, n.text, after})
+			n.text = after
+		}
+	}
 	n.walk(keys, func(keys []string, n *node) {
 		if n.kind == listNode && last(keys) == "command" {
 			for i, word := range secret.Words(n.words()) {
-				h.replace(n.items[i], word)
+				replace(n.items[i], word)
 			}
 		}
-		if n.kind != scalarNode {
-			return
-		}
 		switch {
-		case secretAt(keys) && secret.Hides(n.text):
-			h.replace(n, secret.Mask)
-		case len(keys) == 3 && keys[0] == "vary" && slices.Contains(h.axes, keys[1]):
-			i, _ := strconv.Atoi(keys[2]) // which walk made
-			h.replace(n, secret.Numbered(i+1))
+		case n.kind != scalarNode:
+		case secretAt(keys):
+			replace(n, secret.Masked(n.text))
 		default:
-			h.replace(n, secret.Text(n.text))
+			replace(n, secret.Text(n.text))
 		}
 	})
+	return hidden
 }
 
-func (h *hider) replace(n *node, after string) {
-	if n.text == after {
-		return
-	}
-	h.pairs = append(h.pairs, pair{n.text, after})
-	h.of[n.path] = append(h.of[n.path], n.text)
-	n.text = after
-}
-
-// source is the text of a file without secrets. Their places in the text are not known
+// hiddenSource is the text of a file without secrets. Their places in the text are not known
 // exactly, as YAML has several forms of one value: the result is the text with the values
 // replaced if it reads as the tree without secrets, and that tree as YAML otherwise.
-func (h *hider) source(text string) string {
+func hiddenSource(text string) string {
 	tree := readTree(&problems{}, 0, []byte(text))
 	if tree == nil || tree.kind != mapNode {
 		return text
 	}
-	own := &hider{axes: h.axes, of: map[string][]string{}}
-	own.hide(tree, nil)
-	if len(own.pairs) == 0 {
+	pairs := tree.hide(nil)
+	if len(pairs) == 0 {
 		return text
 	}
 	want := string(tree.yaml())
-	if replaced := own.replaceIn(text); readsAs(replaced, want) {
+	if replaced := replaceIn(text, pairs); readsAs(replaced, want) {
 		return replaced
 	}
 	return want
 }
 
-// replaceIn replaces the values in a text, as they are or as quoted scalars, the longest
-// first: one may begin another.
-func (h *hider) replaceIn(text string) string {
-	pairs := slices.Clone(h.pairs)
-	for _, p := range h.pairs {
-		pairs = append(pairs, pair{strconv.Quote(p.before), strconv.Quote(p.after)},
-			pair{"'" + strings.ReplaceAll(p.before, "'", "''") + "'", strconv.Quote(p.after)})
-	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(len(b.before), len(a.before)) })
-	var all []string
+// replaceIn replaces values in a text, as they are or as quoted scalars, the longest first:
+// one may begin another.
+func replaceIn(text string, pairs []pair) string {
+	all := slices.Clone(pairs)
 	for _, p := range pairs {
-		all = append(all, p.before, p.after)
+		all = append(all, pair{before: strconv.Quote(p.before), after: strconv.Quote(p.after)},
+			pair{before: "'" + strings.ReplaceAll(p.before, "'", "''") + "'", after: strconv.Quote(p.after)})
 	}
-	return strings.NewReplacer(all...).Replace(text)
+	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Compare(len(b.before), len(a.before)) })
+	var words []string
+	for _, p := range all {
+		words = append(words, p.before, p.after)
+	}
+	return strings.NewReplacer(words...).Replace(text)
 }
 
 // readsAs reports whether a file's text has the tree that this YAML is of.
@@ -171,103 +133,81 @@ func readsAs(text, yaml string) bool {
 	return tree != nil && tree.kind == mapNode && string(tree.yaml()) == yaml
 }
 
-// set is a text of --set without secrets.
-func (h *hider) set(text string) string {
+// hiddenSet is a text of --set without secrets. It may be a wrong one: a name of a secret
+// counts below any key.
+func hiddenSet(text string) string {
 	path, value, ok := strings.Cut(text, "=")
 	if !ok {
 		return text
 	}
 	keys := strings.Split(strings.TrimSpace(path), ".")
 	tree := readTree(&problems{}, 0, []byte(value))
-	if tree == nil {
-		if secretAt(keys) {
-			return path + "=" + secret.Mask
-		}
+	named := secretAt(keys) || secret.Variable(last(keys))
+	switch {
+	case named && (tree == nil || tree.kind == scalarNode):
+		return path + "=" + secret.Masked(value)
+	case tree == nil:
 		return path + "=" + secret.Text(value)
-	}
-	own := &hider{axes: h.axes, of: map[string][]string{}}
-	own.hide(tree, keys)
-	if len(own.pairs) == 0 {
+	case len(tree.hide(keys)) == 0:
 		return text
 	}
 	return path + "=" + tree.flow()
 }
 
-// wrongSet is a text of --set in an error: the keys may be wrong, too.
-func (h *hider) wrongSet(text string) string {
-	path, _, ok := strings.Cut(text, "=")
-	if keys := strings.Split(strings.TrimSpace(path), "."); ok && secret.Variable(last(keys)) && h.set(text) == text {
-		return path + "=" + secret.Mask
-	}
-	return h.set(text)
-}
-
-// message is an error about the value at a path without secrets.
-func (h *hider) message(path, text string) string {
-	for _, value := range h.of[path] {
-		if value != "" {
-			text = strings.ReplaceAll(text, value, secret.Mask)
-			text = strings.ReplaceAll(text, strings.Trim(strconv.Quote(value), `"`), secret.Mask)
-		}
-	}
+// hiddenMessage is an error about the value at a path without the secrets that were hidden.
+func hiddenMessage(path, text string, hidden []pair) string {
 	var all []string
-	for _, p := range h.pairs {
+	for _, p := range hidden {
 		all = append(all, p.before)
+		if p.path == path && p.before != "" {
+			text = strings.ReplaceAll(text, p.before, secret.Mask)
+			text = strings.ReplaceAll(text, strings.Trim(strconv.Quote(p.before), `"`), secret.Mask)
+		}
 	}
 	return secret.Text(secret.Scrub(all)(text))
 }
 
-// hide removes the secrets of a valid experiment from what is shown of it: its texts, and
-// the varied values that secrets are made of. Such a value is replaced by its number, so
-// that the labels of cells differ.
+// hide removes the secrets of a valid experiment from what is shown of it.
 func (d *decoder) hide() {
-	h, e := newHider(d.root), d.out
+	e := d.out
 	given := experiment.Given{Source: e.Source, Sets: e.Sets}
-	e.Source = h.source(e.Source)
-	e.Sets = nil
+	e.Source, e.Sets = hiddenSource(e.Source), nil
 	for _, set := range given.Sets {
-		e.Sets = append(e.Sets, h.set(set))
+		e.Sets = append(e.Sets, hiddenSet(set))
 	}
 	if e.Source != given.Source || !slices.Equal(e.Sets, given.Sets) {
 		e.Given = &given
 	}
-	for i := range e.Vary {
-		if a := &e.Vary[i]; slices.Contains(h.axes, a.Name) {
-			d.number(a)
-		}
-	}
 }
 
-// number replaces the values of an axis by their numbers.
-func (d *decoder) number(a *experiment.Axis) {
-	numbered := func(value *string) *string {
-		for i, v := range a.Values {
-			if v != nil && value != nil && *v == *value {
-				value = new(secret.Numbered(i + 1))
-				break
-			}
+// checkSecretsOfVary refuses secrets among the values of vary, and secrets that are made of
+// them: the labels of cells have these values.
+func (d *decoder) checkSecretsOfVary() {
+	d.root.walk(nil, func(keys []string, n *node) {
+		switch {
+		case n.kind != scalarNode || n.bad:
+		case keys[0] == "vary" && secret.Text(n.text) != n.text:
+			d.wrong(n, "the labels of cells show the values of vary, and this one has a secret; write a service for each of them")
+		case secretAt(keys):
+			d.refuseVaried(n, n.text)
+		default:
+			secret.Replace(n.text, func(value string) string {
+				d.refuseVaried(n, value)
+				return value
+			})
 		}
-		return value
-	}
-	for i := range d.out.Cells {
-		for j := range d.out.Cells[i].Vary {
-			if s := &d.out.Cells[i].Vary[j]; s.Name == a.Name {
-				s.Value = numbered(s.Value)
-			}
+	})
+}
+
+// refuseVaried refuses a secret that is made of values of vary.
+func (d *decoder) refuseVaried(n *node, value string) {
+	parts, _ := experiment.Segments(value) // one that is wrong is reported elsewhere
+	for _, name := range namesIn(parts) {
+		if d.root.child("vary").child(name).given() {
+			d.wrong(n, "it is a secret by its name, and the labels of cells show ${%s}, of vary; write a service for each value, or {public: ...} for a value that may be shown", name)
+			return
 		}
 	}
-	for i := range d.out.Claims {
-		for _, s := range d.out.Claims[i].Selectors() {
-			if v, ok := s.Vary[a.Name]; ok {
-				s.Vary[a.Name] = numbered(v)
-			}
-		}
-	}
-	before := slices.Clone(a.Values)
-	for i := range before {
-		before[i] = numbered(a.Values[i])
-	}
-	a.Values = before
 }
 
 // Saved is the text of an experiment as a file that can be run again. Variables whose
@@ -288,7 +228,7 @@ func Saved(e *experiment.Experiment) (text string, fromEnv []string) {
 			fromEnv = append(fromEnv, name)
 		}
 	})
-	newHider(tree).hide(tree, nil)
+	tree.hide(nil)
 	return string(tree.yaml()), fromEnv
 }
 

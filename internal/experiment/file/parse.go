@@ -26,16 +26,6 @@ const mostRepeats = 1000
 // error is of the type Errors and has all mistakes. Neither an error nor the
 // experiment's Source, Sets and labels have secrets.
 func Parse(file string, data []byte, sets []string) (*experiment.Experiment, error) {
-	d, err := parse(file, data, sets)
-	if err != nil {
-		return nil, err
-	}
-	d.hide()
-	return d.out, nil
-}
-
-// parse is Parse without hiding the secrets of a valid experiment.
-func parse(file string, data []byte, sets []string) (*decoder, error) {
 	p := &problems{file: file}
 	root := readTree(p, 0, data)
 	if root == nil {
@@ -56,13 +46,12 @@ func parse(file string, data []byte, sets []string) (*decoder, error) {
 
 // resolve makes an experiment of a tree and of what --set changes in it. source
 // is the tree as text.
-func resolve(p *problems, root *node, source string, sets []string) (*decoder, error) {
+func resolve(p *problems, root *node, source string, sets []string) (*experiment.Experiment, error) {
 	spellDatabases(root)
 	applySets(p, root, sets)
 	spellDatabases(root)
 	root.locate("")
-	p.hider = newHider(root)
-	p.hider.hide(root.copy(), nil)
+	p.root = root
 	d := &decoder{
 		problems:  p,
 		folder:    filepath.Dir(p.file),
@@ -76,7 +65,8 @@ func resolve(p *problems, root *node, source string, sets []string) (*decoder, e
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	return d, nil
+	d.hide()
+	return d.out, nil
 }
 
 // read reads the file as a whole, and then its cells.
@@ -87,6 +77,7 @@ func (d *decoder) read() {
 	d.out.Docker, d.out.Kubernetes, d.out.Measure = doc.Docker, doc.Kubernetes, doc.Measure
 	d.checkServices()
 	d.readVary()
+	d.checkSecretsOfVary()
 	d.checkReferences()
 	d.checkTolerations()
 	d.checkBounds()

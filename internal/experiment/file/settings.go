@@ -62,12 +62,7 @@ func Build(name string, settings Settings, sets []string) (*experiment.Experimen
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	d, err := resolve(p, root, string(root.yaml()), sets)
-	if err != nil {
-		return nil, err
-	}
-	d.hide()
-	return d.out, nil
+	return resolve(p, root, string(root.yaml()), sets)
 }
 
 // nodeOf is a Go value as a node. The keys of a map are sorted.
