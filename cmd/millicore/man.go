@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // manCommand writes the manual pages that the packages contain. It is hidden:
@@ -21,7 +21,7 @@ func manCommand() *cobra.Command {
 		Args:   exactly(1, "the folder"),
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := rights.MkdirAll(args[0], 0o755); err != nil {
+			if err := safefile.MkdirAll(args[0], 0o755); err != nil {
 				return fmt.Errorf("create the folder of the manual pages: %w", err)
 			}
 			cmd.Root().DisableAutoGenTag = true // it has the date, and a release builds the same bytes each time
@@ -45,7 +45,7 @@ func writePages(of *cobra.Command, folder string) error {
 		return err
 	}
 	name := strings.ReplaceAll(of.CommandPath(), " ", "-") + ".1"
-	if err := rights.WriteFile(filepath.Join(folder, name), page.Bytes(), 0o644); err != nil {
+	if err := safefile.WriteFile(filepath.Join(folder, name), page.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("write a manual page: %w", err)
 	}
 	return nil

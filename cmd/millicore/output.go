@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report/junit"
+	"github.com/millicore/millicore/internal/safefile"
 	"github.com/millicore/millicore/internal/traffic"
 )
 
@@ -40,5 +40,5 @@ func writeWhole(file string, write func(io.Writer) error) error {
 	if err := write(&text); err != nil {
 		return err
 	}
-	return record.WriteFile(file, text.Bytes(), 0o644)
+	return safefile.Replace(file, text.Bytes(), 0o644)
 }

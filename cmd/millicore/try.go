@@ -30,6 +30,7 @@ import (
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/report/derived"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/safefile"
 	"github.com/millicore/millicore/internal/traffic"
 	"github.com/millicore/millicore/internal/try"
 )
@@ -276,7 +277,7 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	show.Plan(try.Announce(&f.ask, seen[0].Info, variants, e, lasts, screen))
 	if f.save != "" {
 		text, fromEnv := file.Saved(e)
-		if err := record.WriteFile(f.save, []byte(text), 0o644); err != nil {
+		if err := safefile.Replace(f.save, []byte(text), 0o644); err != nil {
 			return err
 		}
 		if len(fromEnv) > 0 {

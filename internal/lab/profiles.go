@@ -13,7 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/profile"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // profiling is the profile of an extra trial, so that no measured trial pays for it.
@@ -116,7 +116,7 @@ func (l *Lab) profiled(i int) (*experiment.Experiment, *experiment.Cell, string)
 func (l *Lab) profiling(cell *experiment.Cell) (*profiling, error) {
 	dir, err := filepath.Abs(filepath.Join(l.Dir, record.ProfileDir(cell.Index)))
 	if err == nil {
-		err = rights.MkdirAll(dir, record.DirMode)
+		err = safefile.MkdirAll(dir, record.DirMode)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keep profiles: %w", err)

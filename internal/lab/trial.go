@@ -14,7 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -190,7 +190,7 @@ func (t *trial) start(ctx context.Context) error {
 // deploy starts the dependencies and the service.
 func (t *trial) deploy(ctx context.Context) error {
 	logs := filepath.Join(t.lab.Dir, record.LogsDir, fmt.Sprintf("trial-%03d", t.number))
-	if err := rights.MkdirAll(logs, record.DirMode); err != nil {
+	if err := safefile.MkdirAll(logs, record.DirMode); err != nil {
 		return err
 	}
 	t.deployment.lab, t.deployment.trial, t.deployment.cell, t.deployment.logs = t.lab, t.number, t.cell, logs

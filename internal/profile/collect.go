@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 	"github.com/millicore/millicore/internal/serviceclient"
 )
 
@@ -88,7 +88,7 @@ func (p profiled) fetch(ctx context.Context, seconds int, name string) error {
 	if _, err := io.ReadFull(response.Body, head); err != nil || !bytes.Equal(head, packed) {
 		return fmt.Errorf("%s: the answer is not a profile of net/http/pprof", what)
 	}
-	file, err := rights.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	file, err := safefile.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

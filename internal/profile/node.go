@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 //go:embed preload.cjs
@@ -26,7 +26,7 @@ func PrepareNode(dir, nodeOptions string) (string, error) {
 		return "", fmt.Errorf("profile Node.js: find the folder %s: %w", dir, err)
 	}
 	script := filepath.Join(dir, preloadFile)
-	if err := rights.WriteFile(script, preload, 0o600); err != nil {
+	if err := safefile.WriteFile(script, preload, 0o600); err != nil {
 		return "", fmt.Errorf("profile Node.js: write the script: %w", err)
 	}
 	return strings.TrimSpace(nodeOptions + " --require " + quoteOption(script)), nil

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // Append opens an existing record of this format for appending, for example after a crash
@@ -25,7 +25,7 @@ func Append(dir string) (*Writer, error) {
 	if r.Run.Version != Version {
 		return nil, fmt.Errorf("append to record %s: it has format %d, this program writes %d", dir, r.Run.Version, Version)
 	}
-	if err := rights.MkdirAll(filepath.Join(dir, LogsDir), DirMode); err != nil {
+	if err := safefile.MkdirAll(filepath.Join(dir, LogsDir), DirMode); err != nil {
 		return nil, fmt.Errorf("append to record: %w", err)
 	}
 	Sweep(dir)
@@ -54,9 +54,9 @@ func DropUnbegun(dir string) error {
 		return nil
 	}
 	for _, e := range entries {
-		if e.Name() == LogsDir || strings.HasPrefix(e.Name(), unfinished(RunFile)) {
+		if e.Name() == LogsDir || strings.HasPrefix(e.Name(), safefile.Unfinished(RunFile)) {
 			name := filepath.Join(dir, e.Name())
-			err = errors.Join(err, rights.For(name, func() error { return os.Remove(name) }))
+			err = errors.Join(err, safefile.For(name, func() error { return os.Remove(name) }))
 		}
 	}
 	return err
@@ -73,7 +73,7 @@ func appendLines(path string) (*lines, error) {
 // cutTorn opens or creates a file of lines, and removes everything after its last line
 // end. It returns the remaining size.
 func cutTorn(path string) (*os.File, int64, error) {
-	f, err := rights.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, FileMode)
+	f, err := safefile.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, FileMode)
 	if err != nil {
 		return nil, 0, fmt.Errorf("append to record: %w", err)
 	}

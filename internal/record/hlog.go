@@ -12,9 +12,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/temporary"
 )
 
 // Hlog writes latency.hlog: an HdrHistogram interval log (format version 1.2), for tools
@@ -32,7 +31,7 @@ type Hlog struct {
 
 // CreateHlog starts the log in a new file.
 func CreateHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, error) {
-	f, err := rights.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, FileMode)
+	f, err := safefile.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, FileMode)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
@@ -60,7 +59,7 @@ func appendHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, e
 	if size > 0 {
 		return newHlog(f, e, base), nil
 	}
-	if err := errors.Join(f.Close(), rights.For(path, func() error { return os.Remove(path) })); err != nil {
+	if err := errors.Join(f.Close(), safefile.For(path, func() error { return os.Remove(path) })); err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
 	return CreateHlog(path, e, base)
@@ -124,11 +123,11 @@ func (h *Hlog) Close() error {
 
 // ReplaceHlog replaces the log at path atomically; write fills the new one.
 func ReplaceHlog(path string, e *experiment.Experiment, base time.Time, write func(*Hlog) error) error {
-	return rights.For(path, func() error { return replaceHlog(path, e, base, write) })
+	return safefile.For(path, func() error { return replaceHlog(path, e, base, write) })
 }
 
 func replaceHlog(path string, e *experiment.Experiment, base time.Time, write func(*Hlog) error) error {
-	own, remove, err := temporary.Dir(filepath.Dir(path), unfinished(filepath.Base(path)))
+	own, remove, err := safefile.TempDir(filepath.Dir(path), safefile.Unfinished(filepath.Base(path)))
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -138,7 +137,7 @@ func replaceHlog(path string, e *experiment.Experiment, base time.Time, write fu
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(write(h), likeItsFolder(h.file, filepath.Dir(path)), h.Close()); err != nil {
+	if err := errors.Join(write(h), safefile.LikeItsFolder(h.file, filepath.Dir(path)), h.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, path); err != nil {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // Modes of a record: only its owner can read it. The output of services, and the texts of
@@ -23,18 +23,18 @@ const (
 // parents get the usual mode. In a folder of another user, root makes a record of that user.
 func openNew(dir string) (root *os.Root, err error) {
 	parent := filepath.Dir(filepath.Clean(dir))
-	if err := rights.MkdirAll(parent, 0o755); err != nil {
+	if err := safefile.MkdirAll(parent, 0o755); err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
 	}
 	owner := os.Geteuid()
 	if owner == 0 {
-		of, err := rights.Of(filepath.Join(parent, ".new"))
+		of, err := safefile.RightsOf(filepath.Join(parent, ".new"))
 		if err != nil {
 			return nil, fmt.Errorf("create record: %w", err)
 		}
 		owner = of.User
 	}
-	err = rights.For(dir, func() error {
+	err = safefile.For(dir, func() error {
 		root, err = makeNew(dir, owner)
 		return err
 	})
@@ -89,7 +89,7 @@ func ownEmpty(root *os.Root, dir string, owner int) error {
 // folder, so that nobody replaces what is in it by a link. A record that belongs to another
 // user already stays that user's.
 func HandOver(root *os.Root) error {
-	uid, gid, ok := rights.Invoker()
+	uid, gid, ok := safefile.Invoker()
 	if !ok {
 		return nil
 	}
@@ -111,26 +111,6 @@ func HandOver(root *os.Root) error {
 	}
 	if err != nil {
 		return fmt.Errorf("give the record to user %d, who called sudo: %w", uid, err)
-	}
-	return nil
-}
-
-// likeItsFolder gives a file of root's to the owner of the folder that it is for, who could
-// not read it otherwise: a record that was handed over below a folder that only root may
-// enter.
-func likeItsFolder(f *os.File, folder string) error {
-	made, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(folder)
-	if err != nil {
-		return err
-	}
-	file, ok := made.Sys().(*syscall.Stat_t)
-	own, ok2 := info.Sys().(*syscall.Stat_t)
-	if ok && ok2 && file.Uid == 0 && own.Uid != 0 {
-		return f.Chown(int(own.Uid), int(own.Gid))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 func written(t *testing.T, dir string) {
@@ -88,8 +89,8 @@ func TestRecordGoesToTheUserOfSudo(t *testing.T) {
 	t.Setenv("SUDO_UID", "65534")
 	t.Setenv("SUDO_GID", "65533")
 	outside := filepath.Join(t.TempDir(), "outside")
-	if err := errors.Join(WriteFile(outside, nil, FileMode), os.Symlink(outside, filepath.Join(dir, LogsDir, "link")),
-		WriteFile(filepath.Join(dir, SummaryFile), nil, FileMode)); err != nil {
+	if err := errors.Join(safefile.Replace(outside, nil, FileMode), os.Symlink(outside, filepath.Join(dir, LogsDir, "link")),
+		safefile.Replace(filepath.Join(dir, SummaryFile), nil, FileMode)); err != nil {
 		t.Fatal(err)
 	}
 	root, err := os.OpenRoot(dir)
@@ -105,7 +106,7 @@ func TestRecordGoesToTheUserOfSudo(t *testing.T) {
 			t.Errorf("%s belongs to %d:%d", path, own.Uid, own.Gid)
 		}
 	})
-	if err := WriteFile(filepath.Join(dir, ReportFile), nil, FileMode); err != nil {
+	if err := safefile.Replace(filepath.Join(dir, ReportFile), nil, FileMode); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, ReportFile)); err != nil || info.Sys().(*syscall.Stat_t).Uid != uid {

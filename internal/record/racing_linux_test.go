@@ -24,7 +24,6 @@ func TestLinksBesideARecord(t *testing.T) {
 			}
 			return errors.Join(w.Finish(time.Now()), w.Close())
 		},
-		"a file of a record": func(path string) error { return WriteFile(path, []byte("x"), FileMode) },
 		"a log of latencies": func(path string) error {
 			return ReplaceHlog(path, run.Experiment, run.Started, func(*Hlog) error { return nil })
 		},

@@ -10,9 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/temporary"
 )
 
 // Writer appends to a record. It is not safe for concurrent use.
@@ -70,7 +69,7 @@ func Create(dir string, run Run) (_ *Writer, err error) {
 			err = errors.Join(err, w.Close())
 		}
 	}()
-	if err := rights.MkdirAll(filepath.Join(dir, LogsDir), DirMode); err != nil {
+	if err := safefile.MkdirAll(filepath.Join(dir, LogsDir), DirMode); err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
 	}
 	run.Experiment = run.Experiment.Shown()
@@ -78,7 +77,7 @@ func Create(dir string, run Run) (_ *Writer, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
 	}
-	if err := WriteFile(filepath.Join(dir, RunFile), append(text, '\n'), FileMode); err != nil {
+	if err := safefile.Replace(filepath.Join(dir, RunFile), append(text, '\n'), FileMode); err != nil {
 		return nil, err
 	}
 	if err := w.open(openLines); err != nil {
@@ -189,45 +188,19 @@ func (w *Writer) Close() error {
 	return errors.Join(errs...)
 }
 
-// WriteFile replaces a file atomically: readers see the old or the new content, also after
-// a crash. In a folder of another user, the file is made by root for that user.
-func WriteFile(path string, data []byte, mode fs.FileMode) error {
-	return rights.For(path, func() error { return writeFile(path, data, mode) })
-}
-
-func writeFile(path string, data []byte, mode fs.FileMode) error {
-	temp, err := temporary.File(filepath.Dir(path), unfinished(filepath.Base(path)))
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(temp.Name()) // fails after the rename
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Chmod(mode), likeItsFolder(temp, filepath.Dir(path)), temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
-}
-
-// unfinished begins the name of a file of the record that is not complete yet.
-func unfinished(name string) string { return "." + name + "-" }
-
-// LogUnfinished is the same for the logs of replicas.
+// LogUnfinished begins the name of a log of a replica that is not complete yet.
 const LogUnfinished = ".log-"
 
 // Sweep removes from a record what programs left that were killed while they wrote to it,
 // if the caller may.
 func Sweep(dir string) {
-	_ = rights.For(filepath.Join(dir, RunFile), func() error {
-		temporary.Sweep(dir, unfinished(RunFile), unfinished(LatencyFile), unfinished(SummaryFile), unfinished(ReportFile))
+	_ = safefile.For(filepath.Join(dir, RunFile), func() error {
+		safefile.SweepTemp(dir, safefile.Unfinished(RunFile), safefile.Unfinished(LatencyFile), safefile.Unfinished(SummaryFile), safefile.Unfinished(ReportFile))
 		logs := filepath.Join(dir, LogsDir)
 		trials, _ := os.ReadDir(logs)
 		for _, t := range trials {
 			if t.IsDir() {
-				temporary.Sweep(filepath.Join(logs, t.Name()), LogUnfinished)
+				safefile.SweepTemp(filepath.Join(logs, t.Name()), LogUnfinished)
 			}
 		}
 		return nil
@@ -242,7 +215,7 @@ type lines struct {
 }
 
 func openLines(path string) (*lines, error) {
-	f, err := rights.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, FileMode)
+	f, err := safefile.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, FileMode)
 	if err != nil {
 		return nil, fmt.Errorf("create record: %w", err)
 	}

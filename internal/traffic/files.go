@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // Writable creates a file that will be written later; an existing one stays as it is. ""
@@ -16,7 +16,7 @@ func Writable(file string) error {
 	if file == "" {
 		return nil
 	}
-	f, err := rights.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := safefile.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write %s: its folder does not exist; make it first (mkdir -p %s)", file, filepath.Dir(file))
 	}
@@ -32,5 +32,5 @@ func CopyFile(to, from string) error {
 	if err != nil {
 		return err
 	}
-	return rights.WriteFile(to, data, 0o644)
+	return safefile.WriteFile(to, data, 0o644)
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/millicore/millicore/workloads"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // modules is the folder of the packages, relative to the scripts.
@@ -69,7 +69,7 @@ func (in installation) make(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("unpack the sample services into %s: %w", packages, err)
 	}
 	for dir, keep := range map[string]string{in.cache: packages, packages: scripts} {
-		_ = rights.For(keep, func() error { in.prune(dir, keep); return nil }) // it reports its errors
+		_ = safefile.For(keep, func() error { in.prune(dir, keep); return nil }) // it reports its errors
 	}
 	return scripts, nil
 }
@@ -100,7 +100,7 @@ func ci(ctx context.Context, npm, dir string) error {
 	c := exec.CommandContext(ctx, npm, "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 	c.Dir = dir
 	// npm has child processes; all of them end with ctx.
-	of, err := rights.Of(dir)
+	of, err := safefile.RightsOf(dir)
 	if err != nil {
 		return err
 	}
@@ -122,10 +122,10 @@ func once(final string, fill func(dir string) error) error {
 	if _, err := os.Stat(final); err == nil {
 		return nil
 	}
-	if err := rights.MkdirAll(filepath.Dir(final), 0o755); err != nil {
+	if err := safefile.MkdirAll(filepath.Dir(final), 0o755); err != nil {
 		return err
 	}
-	return rights.For(final, func() error { return fillOnce(final, fill) })
+	return safefile.For(final, func() error { return fillOnce(final, fill) })
 }
 
 func fillOnce(final string, fill func(dir string) error) error {

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // unused is how long an unused installation is kept, because another version of
@@ -26,7 +26,7 @@ var own = regexp.MustCompile(`^([0-9a-f]{16}(-node(-[0-9a-f]{16})?)?|` + regexp.
 // there is no permission to remove it either.
 func use(dir string) {
 	now := time.Now()
-	_ = rights.For(dir, func() error { return os.Chtimes(dir, now, now) })
+	_ = safefile.For(dir, func() error { return os.Chtimes(dir, now, now) })
 }
 
 // prune removes the entries of dir that no run has used for a long time, except keep.

@@ -10,12 +10,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // openBeneath opens a file beneath a root with a user's rights. walk resolves the path
 // without openat2.
-func openBeneath(root, name string, with rights.Rights, folder, walk bool) (*os.File, error) {
+func openBeneath(root, name string, with safefile.Rights, folder, walk bool) (*os.File, error) {
 	at, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: root, Err: err}

@@ -7,11 +7,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // openBeneath opens a file beneath a root. There is no procfs here, only copies of one.
-func openBeneath(root, name string, _ rights.Rights, folder, _ bool) (*os.File, error) {
+func openBeneath(root, name string, _ safefile.Rights, folder, _ bool) (*os.File, error) {
 	top, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err

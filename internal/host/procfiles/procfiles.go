@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/host/proc"
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // Refused is the error of a file that is not read because no honest process needs it to
@@ -335,12 +335,12 @@ func Short(name string) string {
 // rightsOf returns the rights of the user who controls a process. That is the real user: a
 // program with the set-user-ID bit has the effective one of its file, and its caller chooses
 // its arguments. A process of root that has taken another user's rights counts as that user.
-func rightsOf(c proc.Credentials) (rights.Rights, error) {
+func rightsOf(c proc.Credentials) (safefile.Rights, error) {
 	switch {
 	case c.User < 0 || c.RealUser < 0 || c.Group < 0 || c.RealGroup < 0:
-		return rights.Rights{}, errors.New("its user is not known")
+		return safefile.Rights{}, errors.New("its user is not known")
 	case c.RealUser == 0:
-		return rights.Rights{User: c.User, Group: c.Group, Groups: c.Groups}, nil
+		return safefile.Rights{User: c.User, Group: c.Group, Groups: c.Groups}, nil
 	}
-	return rights.Rights{User: c.RealUser, Group: c.RealGroup, Groups: c.Groups}, nil
+	return safefile.Rights{User: c.RealUser, Group: c.RealGroup, Groups: c.Groups}, nil
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/safefile"
 	"github.com/millicore/millicore/internal/secret"
 )
 
@@ -303,7 +304,7 @@ func (c *conductor) save(s State) error {
 	if err != nil {
 		return err
 	}
-	return record.WriteFile(c.stateFile(), append(text, '\n'), record.FileMode)
+	return safefile.Replace(c.stateFile(), append(text, '\n'), record.FileMode)
 }
 
 // ended restores the state of a run that ended before this container started. A

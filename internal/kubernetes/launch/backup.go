@@ -13,7 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // backup is a copy of the record after a trial, fetched while the run continues. It is
@@ -83,13 +83,13 @@ func (b *backup) fetch(pod string) error {
 	ctx, cancel := context.WithTimeout(b.ctx, backupWithin)
 	defer cancel()
 	newer := b.dir + "-"
-	if err := errors.Join(rights.MkdirAll(filepath.Dir(b.dir), 0o755), rights.For(newer, func() error { return os.RemoveAll(newer) })); err != nil {
+	if err := errors.Join(safefile.MkdirAll(filepath.Dir(b.dir), 0o755), safefile.For(newer, func() error { return os.RemoveAll(newer) })); err != nil {
 		return err
 	}
 	if err := b.follower.fetch(ctx, pod, filepath.Dir(b.dir), newer); err != nil {
 		return err
 	}
-	return rights.For(b.dir, func() error { return errors.Join(os.RemoveAll(b.dir), os.Rename(newer, b.dir)) })
+	return safefile.For(b.dir, func() error { return errors.Join(os.RemoveAll(b.dir), os.Rename(newer, b.dir)) })
 }
 
 // end stops fetching and keeps the backup. It may be called again.
@@ -105,7 +105,7 @@ func (b *backup) use(lost error) (used bool, err error) {
 	if b.there == 0 {
 		return false, lost
 	}
-	err = rights.For(b.out, func() error {
+	err = safefile.For(b.out, func() error {
 		if err := os.Remove(b.out); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
 			return err
 		}
@@ -120,5 +120,5 @@ func (b *backup) use(lost error) (used bool, err error) {
 // drop removes the backup.
 func (b *backup) drop() {
 	b.end()
-	_ = rights.For(b.dir, func() error { return os.RemoveAll(b.dir) })
+	_ = safefile.For(b.dir, func() error { return os.RemoveAll(b.dir) })
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // Bounds of a record from a cluster.
@@ -40,7 +40,7 @@ func (f *Follower) Fetch(ctx context.Context, pod, dir string) error {
 		return err
 	}
 	parent := filepath.Dir(filepath.Clean(dir))
-	if err := rights.MkdirAll(parent, 0o755); err != nil {
+	if err := safefile.MkdirAll(parent, 0o755); err != nil {
 		return fmt.Errorf("fetch the record: %w", err)
 	}
 	var err error
@@ -69,7 +69,7 @@ func (f *Follower) fetch(ctx context.Context, pod, parent, dir string) error {
 		return err
 	}
 	defer answer.Body.Close()
-	return rights.For(dir, func() error { return unpackAt(answer.Body, parent, dir) })
+	return safefile.For(dir, func() error { return unpackAt(answer.Body, parent, dir) })
 }
 
 // unpackAt writes the files of a tar into a folder, which appears when all are there.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // folder is a folder for the files of units.
@@ -45,7 +45,7 @@ func (l *local) Folder(dir string, user *platform.User) (platform.Folder, error)
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
 	// Another user who controls dir could replace the folder by a link.
-	if of, err := rights.Of(filepath.Join(dir, "data")); err != nil || of.Credential() != nil {
+	if of, err := safefile.RightsOf(filepath.Join(dir, "data")); err != nil || of.Credential() != nil {
 		dir = os.TempDir()
 	}
 	if user != nil {

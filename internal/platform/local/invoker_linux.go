@@ -15,7 +15,7 @@ import (
 
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/local/account"
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // unstated is the runner of a unit whose user the experiment does not state. With sudo it
@@ -49,7 +49,7 @@ func needsMore(u platform.UnitSpec, program string, args []string, a account.Acc
 	}
 	why := make(chan string, 1)
 	go func() { // Do needs a goroutine of its own
-		with := rights.Rights{User: a.UID, Group: a.GID, Groups: a.Groups}
+		with := safefile.Rights{User: a.UID, Group: a.GID, Groups: a.Groups}
 		err := with.Do(func() error {
 			if err := refused(program, u.Dir, args[1:]); err != nil {
 				return err

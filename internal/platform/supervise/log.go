@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // Log is the file with the standard output and error of a replica. Lines that
@@ -26,7 +26,7 @@ type Log struct {
 
 // OpenLog opens the log of a replica. It appends to an existing file.
 func OpenLog(folder, name string) (*Log, error) {
-	file, err := rights.OpenFile(filepath.Join(folder, name), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	file, err := safefile.OpenFile(filepath.Join(folder, name), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}

@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/rights"
-	"github.com/millicore/millicore/internal/temporary"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // The log of a replica keeps its first and its last LogPart bytes. The replica writes into
@@ -104,7 +103,7 @@ func (m *limiter) close() error {
 	defer m.mu.Unlock()
 	name := m.file.Name()
 	// The folder may be another user's.
-	if err := rights.For(name, func() error { return m.shorten(name, dropped) }); err != nil {
+	if err := safefile.For(name, func() error { return m.shorten(name, dropped) }); err != nil {
 		return fmt.Errorf("shorten the log %s: %w", name, err)
 	}
 	m.dropped, m.hole, m.cut = dropped, 0, 0
@@ -113,7 +112,7 @@ func (m *limiter) close() error {
 
 // shorten replaces the file of the log by its two parts, with a line between them.
 func (m *limiter) shorten(name string, dropped int64) error {
-	whole, err := temporary.File(filepath.Dir(name), record.LogUnfinished)
+	whole, err := safefile.TempFile(filepath.Dir(name), record.LogUnfinished)
 	if err != nil {
 		return err
 	}

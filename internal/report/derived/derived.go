@@ -12,6 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/report"
 	"github.com/millicore/millicore/internal/report/html"
 	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // Write puts summary.json and report.html into the folder of a record. Its error
@@ -22,8 +23,8 @@ func Write(dir string, r results.Results) error {
 		return err
 	}
 	return errors.Join(
-		record.WriteFile(filepath.Join(dir, record.SummaryFile), summary.Bytes(), record.FileMode),
-		record.WriteFile(filepath.Join(dir, record.ReportFile), page.Bytes(), record.FileMode),
+		safefile.Replace(filepath.Join(dir, record.SummaryFile), summary.Bytes(), record.FileMode),
+		safefile.Replace(filepath.Join(dir, record.ReportFile), page.Bytes(), record.FileMode),
 		r.Unwritten,
 	)
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/rights"
+	"github.com/millicore/millicore/internal/safefile"
 )
 
 // Account is a user of this machine.
@@ -54,7 +54,7 @@ func Lookup(text string) (Account, error) {
 // Invoker is the user who ran the program as root with sudo, with the groups that it has
 // without sudo; false: there is none, or it is not in the user database.
 func Invoker() (Account, bool) {
-	uid, gid, ok := rights.Invoker()
+	uid, gid, ok := safefile.Invoker()
 	if !ok {
 		return Account{}, false
 	}

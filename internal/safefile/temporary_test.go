@@ -1,4 +1,4 @@
-package temporary
+package safefile
 
 import (
 	"bufio"
@@ -18,10 +18,10 @@ const helper = "__make"
 // TestMain is a program that makes a file and a folder, and waits.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == helper {
-		f, err := File(os.Args[2], ".file-")
+		f, err := TempFile(os.Args[2], ".file-")
 		if err == nil {
 			var path string
-			if path, _, err = Dir(os.Args[2], ".dir-"); err == nil {
+			if path, _, err = TempDir(os.Args[2], ".dir-"); err == nil {
 				err = os.WriteFile(filepath.Join(path, "in"), nil, 0o600)
 			}
 		}
@@ -65,12 +65,12 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.StartReady(t, cmd, "made")
-	Sweep(dir, ".file-", ".dir-")
+	SweepTemp(dir, ".file-", ".dir-")
 	if got := len(names(t, dir)); got != len(others)+2 {
 		t.Errorf("beside a living program: %q", names(t, dir))
 	}
 	testkit.Kill(cmd)
-	Sweep(dir, ".file-", ".dir-")
+	SweepTemp(dir, ".file-", ".dir-")
 	if d := cmp.Diff(others, names(t, dir)); d != "" {
 		t.Errorf("after a killed program (-want +got):\n%s", d)
 	}
@@ -80,7 +80,7 @@ func TestSweep(t *testing.T) {
 // content.
 func TestTheEndOfATemporary(t *testing.T) {
 	dir := t.TempDir()
-	f, err := File(dir, ".a-")
+	f, err := TempFile(dir, ".a-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestTheEndOfATemporary(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
-	path, remove, err := Dir(dir, ".b-")
+	path, remove, err := TempDir(dir, ".b-")
 	if err != nil {
 		t.Fatal(err)
 	}

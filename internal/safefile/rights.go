@@ -1,5 +1,7 @@
-// Package rights does root's work on files with the rights of another user.
+// Package safefile works on files in folders that other users, or other programs of
+// Millicore, use too.
 //
+// Rights. Root does its work on such files with the rights of another user.
 // A user who controls a folder can replace a name in it by a link at any moment, also
 // between a check and the use of the name. Root would follow the link, and write, remove or
 // change the owner of a file that this user may not touch. So in a path that another user
@@ -7,7 +9,12 @@
 // user could have done without Millicore. New files belong to this user.
 //
 // Without root everything is done with the caller's rights.
-package rights
+//
+// Replacement. Readers see the old content of a file or the new one, also after a crash:
+// the new file is complete before it gets its name. A program that is killed leaves the
+// file without the name. So it is locked while its program lives, and SweepTemp removes
+// those without a lock.
+package safefile
 
 import (
 	"errors"
@@ -41,9 +48,9 @@ func For(path string, f func() error) error {
 	return <-done
 }
 
-// Of returns the rights of the user who controls a path: those of root if no other user can
-// replace a part of it.
-func Of(path string) (Rights, error) {
+// RightsOf returns the rights of the user who controls a path: those of root if no other
+// user can replace a part of it.
+func RightsOf(path string) (Rights, error) {
 	of, _, err := controls(path)
 	return of, err
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package rights
+package safefile
 
 import (
 	"iter"

@@ -1,7 +1,4 @@
-// Package temporary makes files and folders under a name that is replaced when they are
-// complete. A program that is killed leaves them. So each is locked while its program
-// lives, and Sweep removes those without a lock from a folder that belongs to Millicore.
-package temporary
+package safefile
 
 import (
 	"errors"
@@ -13,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// File makes a file in a folder, as os.CreateTemp does; the name is the prefix and digits.
-// It is locked until it is closed, also under its final name.
-func File(dir, prefix string) (*os.File, error) {
+// TempFile makes a file in a folder, as os.CreateTemp does; the name is the prefix and
+// digits. It is locked until it is closed, also under its final name.
+func TempFile(dir, prefix string) (*os.File, error) {
 	for {
 		f, err := os.CreateTemp(dir, prefix+"*")
 		if err != nil {
@@ -24,14 +21,15 @@ func File(dir, prefix string) (*os.File, error) {
 		if lock(f) {
 			return f, nil
 		}
-		// Sweep of another program was faster.
+		// SweepTemp of another program was faster.
 		f.Close()
 		os.Remove(f.Name())
 	}
 }
 
-// Dir is File for a folder. remove removes it, unless it was renamed, and unlocks it.
-func Dir(dir, prefix string) (path string, remove func(), err error) {
+// TempDir makes and locks a folder likewise. remove removes it, unless it was renamed, and
+// unlocks it.
+func TempDir(dir, prefix string) (path string, remove func(), err error) {
 	for {
 		path, err := os.MkdirTemp(dir, prefix+"*")
 		if err != nil {
@@ -77,9 +75,9 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// Sweep removes what File and Dir left with one of these prefixes in a folder: its program
-// has ended, so nothing locks it. What cannot be removed stays.
-func Sweep(dir string, prefixes ...string) {
+// SweepTemp removes what TempFile and TempDir left with one of these prefixes in a folder of
+// Millicore's: its program has ended, so nothing locks it. What cannot be removed stays.
+func SweepTemp(dir string, prefixes ...string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		if !e.Type().IsRegular() && !e.IsDir() {

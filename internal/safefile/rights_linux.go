@@ -1,4 +1,4 @@
-package rights
+package safefile
 
 import (
 	"errors"
@@ -44,7 +44,9 @@ func controls(path string) (of Rights, shared bool, err error) {
 	return Rights{}, false, &fs.PathError{Op: "open", Path: path, Err: unix.ELOOP}
 }
 
-// follow is controls up to the first link, which is root's; next is then the path without it.
+// follow examines a path up to its first link, which is root's. next is then the path without
+// that link, for the next examination; "": there is no link, and of and shared are as of
+// controls.
 func follow(path string) (of Rights, shared bool, next string, err error) {
 	inShared := false // the folder of the part at hand is one of all users
 	for at := range prefixes(path) {
