@@ -98,7 +98,7 @@ func readers(ctx context.Context, run conductor.Spec) ([]string, error) {
 // missed writes the derived files of a record, and reports whether its objective was
 // missed.
 func missed(dir string) (bool, error) {
-	data, err := results.DeriveWith(record.Own, dir)
+	data, err := results.Derive(record.Own, dir)
 	if err != nil {
 		return false, err
 	}

@@ -89,7 +89,7 @@ func unlessReadOnly(dir string, err error) error {
 // missed, and an unwritten if the files could not be written; all are of a report that was
 // printed.
 func showReport(cmd *cobra.Command, with record.Reader, dir string, o output) error {
-	data, err := results.DeriveWith(with, dir)
+	data, err := results.Derive(with, dir)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func markdown(w io.Writer, s *summary.Summary) error {
 
 // printAs prints a record's cells in another form, and writes nothing.
 func printAs(cmd *cobra.Command, with record.Reader, dir string, form func(io.Writer, *summary.Summary) error) error {
-	data, err := results.OpenWith(with, dir)
+	data, err := results.Open(with, dir)
 	if err != nil {
 		return err
 	}

@@ -294,7 +294,7 @@ func (f *tryFlags) answer(cmd *cobra.Command, info runtimes.Info, variants []try
 	if _, err := os.Stat(filepath.Join(f.out, record.RunFile)); err != nil && runErr != nil {
 		return runErr // it ended before there was a record
 	}
-	data, err := results.DeriveWith(record.Own, f.out)
+	data, err := results.Derive(record.Own, f.out)
 	if err == nil {
 		err = derived.Write(f.out, data)
 	}

@@ -32,7 +32,7 @@ func mistake(format string, args ...any) error { return &WordsError{fmt.Sprintf(
 // no such cell.
 func Open(with record.Reader, argument string) (*Selection, error) {
 	dir, cell, one := split(argument)
-	data, err := results.OpenWith(with, dir)
+	data, err := results.Open(with, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (l *Lab) commonLoad(ctx context.Context, number int) error {
 	if common == nil || ctx.Err() != nil {
 		return nil
 	}
-	found, err := results.OpenWith(record.Own, l.Dir)
+	found, err := results.Open(record.Own, l.Dir)
 	if err != nil {
 		return fmt.Errorf("find the common load: %w", err)
 	}

@@ -49,7 +49,7 @@ func testTheSearchesAreFollowedByACommonLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	unfinished(t, l.Dir)
-	before, err := results.Open(l.Dir)
+	before, err := results.Open(record.Own, l.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func testTheSearchesAreFollowedByACommonLoad(t *testing.T) {
 	if d := cmp.Diff([]int{3, 4, 5, 6}, f.started); d != "" {
 		t.Errorf("services were started for the trials %v", f.started)
 	}
-	after, err := results.Open(l.Dir)
+	after, err := results.Open(record.Own, l.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

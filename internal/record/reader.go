@@ -32,7 +32,7 @@ type Record struct {
 // DefaultSize.
 func Open(dir string) (*Record, error) { return Reader{Size: DefaultSize}.Open(dir) }
 
-// Open is the function Open within the bounds of the reader.
+// Open reads a record as the function Open does, within the bounds of the reader.
 func (b Reader) Open(dir string) (*Record, error) {
 	if err := b.check(dir); err != nil {
 		return nil, err

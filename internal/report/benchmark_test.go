@@ -108,7 +108,7 @@ func TestARecordsBenchmarksAreReadAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := results.Open(dir)
+	d, err := results.Open(record.Own, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func logged(t *testing.T, dir string) int {
 func TestOpenWritesNothing(t *testing.T) {
 	dir := repeated(t)
 	frames := 0
-	r, err := Open(dir, func(*signals.Frame) { frames++ })
+	r, err := Open(record.Own, dir, func(*signals.Frame) { frames++ })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestOpenWritesNothing(t *testing.T) {
 func TestDeriveLogsTheCountedTrialsInOnePass(t *testing.T) {
 	dir := repeated(t)
 	frames := 0
-	r, err := Derive(dir, func(*signals.Frame) { frames++ })
+	r, err := Derive(record.Own, dir, func(*signals.Frame) { frames++ })
 	if err != nil || r.Unwritten != nil {
 		t.Fatal(err, r.Unwritten)
 	}
@@ -79,7 +79,7 @@ func TestDeriveReadsARecordWhoseLogCannotBeReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	frames := 0
-	r, err := Derive(dir, func(*signals.Frame) { frames++ })
+	r, err := Derive(record.Own, dir, func(*signals.Frame) { frames++ })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestDeriveRemovesWhatAKilledCommandLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Derive(dir); err != nil {
+	if _, err := Derive(record.Own, dir); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range left {

@@ -28,15 +28,10 @@ type Results struct {
 	Unwritten error
 }
 
-// Open computes the results of the record in a folder from its frames alone, and
-// writes nothing. It works on the record of a run that was killed or still goes
-// on. Each reader gets every frame, also of trials that do not count.
-func Open(dir string, readers ...func(*signals.Frame)) (Results, error) {
-	return OpenWith(record.Reader{Size: record.DefaultSize}, dir, readers...)
-}
-
-// OpenWith is Open within the bounds of a reader.
-func OpenWith(with record.Reader, dir string, readers ...func(*signals.Frame)) (Results, error) {
+// Open computes the results of the record in a folder from its frames alone, within the
+// bounds of a reader, and writes nothing. It works on the record of a run that was killed or
+// still goes on. Each of readers gets every frame, also of trials that do not count.
+func Open(with record.Reader, dir string, readers ...func(*signals.Frame)) (Results, error) {
 	r, err := with.Open(dir)
 	if err != nil {
 		return Results{}, err
@@ -48,14 +43,9 @@ func OpenWith(with record.Reader, dir string, readers ...func(*signals.Frame)) (
 	return all, all.common(func(part *record.Record) (Results, error) { return compute(part, nil) })
 }
 
-// Derive is Open that replaces the record's latency.hlog by one of the counted trials,
+// Derive does the same, and replaces the record's latency.hlog by one of the counted trials,
 // in the same pass over the frames. A record that may only be read has results, too.
-func Derive(dir string, readers ...func(*signals.Frame)) (Results, error) {
-	return DeriveWith(record.Reader{Size: record.DefaultSize}, dir, readers...)
-}
-
-// DeriveWith is Derive within the bounds of a reader.
-func DeriveWith(with record.Reader, dir string, readers ...func(*signals.Frame)) (Results, error) {
+func Derive(with record.Reader, dir string, readers ...func(*signals.Frame)) (Results, error) {
 	r, err := with.Open(dir)
 	if err != nil {
 		return Results{}, err

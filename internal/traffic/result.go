@@ -30,7 +30,7 @@ func Read(dir string) (*Result, error) {
 		Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram(),
 	}}
 	var first, last int64
-	all, err := results.DeriveWith(record.Own, dir, func(f *signals.Frame) {
+	all, err := results.Derive(record.Own, dir, func(f *signals.Frame) {
 		if f.Client == nil || f.Phase == signals.Warmup {
 			return
 		}

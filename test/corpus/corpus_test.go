@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/test/testkit"
 )
@@ -24,7 +25,7 @@ func written(t *testing.T, c *Case, seed uint64) (dir string) {
 
 func summaryOf(t *testing.T, c *Case, seed uint64) *summary.Summary {
 	t.Helper()
-	r, err := results.Open(written(t, c, seed))
+	r, err := results.Open(record.Own, written(t, c, seed))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestAnAgentThatIsKilledUnderLoad(t *testing.T) {
 
 func summaryOf(t *testing.T, dir string) *summary.Summary {
 	t.Helper()
-	data, err := results.Open(dir)
+	data, err := results.Open(record.Own, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"syscall"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/test/dockerd"
 )
@@ -104,7 +105,7 @@ func compare(ctx context.Context, program, namespace, out string, rounds int) (e
 			if err := run.Run(); err != nil {
 				return fmt.Errorf("%s: %w", strings.Join(run.Args, " "), err)
 			}
-			data, err := results.Open(dir)
+			data, err := results.Open(record.Own, dir)
 			if err != nil {
 				return err
 			}

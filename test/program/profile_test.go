@@ -213,7 +213,7 @@ func without(t *testing.T, file string, trials map[int]bool) int {
 // recordSays are the results of a record, computed from its frames.
 func recordSays(t *testing.T, dir string) *summary.Summary {
 	t.Helper()
-	data, err := results.Open(dir)
+	data, err := results.Open(record.Own, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func New(o Options) (platform.Platform, error) {
 	return &local{options: o, run: run, parts: map[part]struct{}{}}, nil
 }
 
-// clean is Clean with notes instead of results.
+// clean removes what dead runs left, and notes it.
 func (o Options) clean() {
 	if cleaned, err := Clean(o); err != nil {
 		o.Note(err.Error())

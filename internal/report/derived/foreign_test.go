@@ -34,7 +34,7 @@ var bounded = record.Reader{Size: record.DefaultSize}
 // show derives everything that is shown of the record in a folder. An error is an answer
 // to a foreign record, a panic is not.
 func show(dir string) error {
-	d, err := results.OpenWith(bounded, dir)
+	d, err := results.Open(bounded, dir)
 	if err != nil {
 		return err
 	}

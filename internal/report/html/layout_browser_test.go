@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/test/corpus"
 	"github.com/millicore/millicore/test/sample"
@@ -60,7 +61,7 @@ func simulated(t *testing.T, name string, replaced ...string) results.Results {
 	if err := c.Write(dir, 3); err != nil {
 		t.Fatalf("%v\n%s", err, c.File)
 	}
-	d, err := results.Open(dir)
+	d, err := results.Open(record.Own, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

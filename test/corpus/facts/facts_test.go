@@ -14,6 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/test/corpus"
 	"github.com/millicore/millicore/test/testkit"
@@ -160,7 +161,7 @@ func examine(t *testing.T, c *corpus.Case, seed uint64) *examined {
 		t.Fatal(err)
 	}
 	mangle(t, c.Name, dir)
-	of, err := results.Open(dir)
+	of, err := results.Open(record.Own, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
