@@ -15,38 +15,47 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// brokenReplica is a replica whose limit does not hold from a time on.
+// brokenReplica is a replica whose limit does not hold from a time on, until another time.
 type brokenReplica struct {
 	fakeReplica
-	from time.Time
+	from, until time.Time
 }
 
 func (r brokenReplica) Replicas() []platform.Replica { return []platform.Replica{r} }
 func (r brokenReplica) LimitBroken() string {
-	if time.Now().Before(r.from) {
+	if now := time.Now(); now.Before(r.from) || !now.Before(r.until) {
 		return ""
 	}
 	return "process 7 (web) left its control group"
 }
 
-// breaking is a platform whose services break their limit a time after their start.
+// breaking is a platform whose services break their limit a time after their start, for a
+// time.
 type breaking struct {
 	*fake
 	after func(trial int) time.Duration
+	lasts time.Duration
 }
 
 func (b breaking) Start(_ context.Context, u platform.UnitSpec) (platform.Unit, error) {
-	return brokenReplica{from: time.Now().Add(b.after(u.Trial))}, nil
+	from := time.Now().Add(b.after(u.Trial))
+	return brokenReplica{from: from, until: from.Add(b.lasts)}, nil
 }
 
 // A trial in which a limit did not hold ends, is invalid, and counts nowhere; the run ends
-// with an error. The last interval counts, too.
+// with an error. The last interval counts, too, and so does a limit that was restored.
 func TestATrialWhoseLimitDidNotHoldIsInvalid(t *testing.T) {
+	for name, lasts := range map[string]time.Duration{"until its end": time.Hour, "for an interval": 100 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) { aTrialWhoseLimitDidNotHoldIsInvalid(t, lasts) })
+	}
+}
+
+func aTrialWhoseLimitDidNotHoldIsInvalid(t *testing.T, lasts time.Duration) {
 	inBubble(func(t *testing.T) {
 		l, f, _ := testLab(t, shortExperiment, func(int, int) fakeLife { return fakeLife{} })
 		l.Platform = breaking{f, func(trial int) time.Duration {
-			return map[int]time.Duration{1: 300 * time.Millisecond, 2: time.Hour}[trial]
-		}}
+			return map[int]time.Duration{1: 700 * time.Millisecond, 2: time.Hour}[trial]
+		}, lasts}
 		err := l.Run(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "1 invalid trial: a limit did not hold") {
 			t.Errorf("error %v", err)
@@ -68,7 +77,7 @@ func TestATrialWhoseLimitDidNotHoldIsInvalid(t *testing.T) {
 func TestACellWhoseLimitsNeverHoldIsGivenUp(t *testing.T) {
 	inBubble(func(t *testing.T) {
 		l, f, log := testLab(t, strings.Replace(shortExperiment, "repeats: 2", "repeats: 6", 1), func(int, int) fakeLife { return fakeLife{} })
-		l.Platform = breaking{f, func(int) time.Duration { return 0 }}
+		l.Platform = breaking{f, func(int) time.Duration { return 0 }, time.Hour}
 		if err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "2 invalid trials") {
 			t.Errorf("error %v", err)
 		}

@@ -3,11 +3,15 @@ package local
 import (
 	"bufio"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/test/testkit"
 )
 
@@ -44,6 +48,35 @@ func TestAgentIsAStreamInAGroupOfItsOwn(t *testing.T) {
 		defer mu.Unlock()
 		return slices.Contains(notes, "agent 1: the input ended")
 	})
+}
+
+// On a full machine an agent runs before the service: a late request would be a delay of the
+// agent, not of the service.
+func TestAnAgentHasMoreWeightThanAService(t *testing.T) {
+	p := open(t, Options{Agent: "/proc/self/exe"})
+	a, err := p.Agent(t.Context(), 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := weightOf(t, start(t, p, server(t.TempDir())).Replicas()[0].(*replica).group)
+	if got := weightOf(t, a.(*agent).group); service <= 0 || got != 10*service {
+		t.Errorf("the agent's CPU weight is %d, and the service's %d; want 10 times as much", got, service)
+	}
+}
+
+// weightOf is the CPU weight of a group, in the kernel's unit.
+func weightOf(t *testing.T, g *group.Group) (weight int) {
+	t.Helper()
+	for _, procs := range g.Joins() {
+		for _, file := range []string{"cpu.shares", "cpu.weight"} {
+			if text, err := os.ReadFile(filepath.Join(filepath.Dir(procs), file)); err == nil {
+				if weight, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	return weight
 }
 
 func TestAgentThatIsNotThere(t *testing.T) {
