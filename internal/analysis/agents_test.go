@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -39,15 +38,6 @@ func TestAThrottledAgentIsTheLimit(t *testing.T) {
 	}
 }
 
-func TestAThrottledAgentMakesAWindowUseless(t *testing.T) {
-	e := fixture.Search()
-	o := Observe(e, &e.Cells[0], 100)
-	o.Add(fixture.ThrottledFor(0.05))
-	if by := o.outside(); by != summary.ByGenerator || !strings.Contains(o.outsideText(by), "throttled by its own CPU limit for 0.05 s") {
-		t.Errorf("%q: %s", by, o.outsideText(by))
-	}
-}
-
 func TestALostAgentIsReportedAndMakesRatesLowerBounds(t *testing.T) {
 	e := fixture.Experiment(experiment.Load{Rate: &experiment.Target{Value: 100}, Agents: 4})
 	b := New(e, []Attempt{{Trial: 1, Lost: []int{2, 3}}})
@@ -55,21 +45,6 @@ func TestALostAgentIsReportedAndMakesRatesLowerBounds(t *testing.T) {
 	s := b.Cells()[0]
 	if !s.Has(summary.FlagAgentLost) || !s.Generator.Limited || s.Generator.Lost != 2 {
 		t.Errorf("flags %v, generator %+v", s.Flags, s.Generator)
-	}
-}
-
-// Five of the hundred requests of a level may not have been sent.
-func TestAgentsThatAreLostMakeARampABound(t *testing.T) {
-	e := fixture.Ramp(100, 200, 300)
-	e.Cells[0].Load.Agents = 20
-	r := rampsOf(e, []fixture.Level{fixture.Fine, fixture.Fine, fixture.Slow}, []fixture.Level{fixture.Fine, fixture.Fine, fixture.Slow})
-	r.trials[1].lost = 1
-	b := r.breakingPoint(r.steps())
-	if *b.RateRPS != 190 || *b.Low != 190 || b.High != nil || !b.AtLeast || b.LimitedBy != summary.ByGenerator {
-		t.Errorf("%+v", b)
-	}
-	if b.Evidence != "19 of 20 agents ran until the end of trial 2" || !strings.HasPrefix(b.Reason, "agents stopped early, and up to 5% of the load was missing") {
-		t.Errorf("%s; %s", b.Evidence, b.Reason)
 	}
 }
 

@@ -12,9 +12,8 @@
 // the trial to its sums (package sums). From these, cell.go builds the summary of the
 // cell. Each judgement has one place:
 //
-//   - objective.go: whether sums meet the objective
-//   - limits.go: what limits a stretch of load
-//   - searches.go, ramps.go: the breaking point
+//   - package objective: whether sums meet the objective
+//   - package capacity: the breaking point, and what limits the service there
 //   - disturbers.go, flags.go: what qualifies the figures
 //   - evidence.go, ranking.go, comparisons.go: which cells differ
 //   - claims.go: whether a published statement holds
@@ -24,6 +23,7 @@ package analysis
 import (
 	"sort"
 
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
@@ -144,6 +144,6 @@ func (b *Builder) Cells() []summary.Cell {
 	for _, c := range b.cells {
 		all = append(all, c.summary(b.attempts))
 	}
-	withholdUnlimited(all, b.exp.Server)
+	capacity.WithholdUnlimited(all, b.exp.Server)
 	return all
 }

@@ -301,16 +301,6 @@ func TestARateIsOverTheTimeOfTheLastAgent(t *testing.T) {
 	}
 }
 
-func TestHoldsOfTheSameTargetThatMeetAreOneLevel(t *testing.T) {
-	s := time.Second
-	e := fixture.Experiment(experiment.Load{Users: &experiment.Target{Stages: []experiment.Stage{{Duration: s, Target: 50}, {Duration: s, Target: 50}, {Duration: s, Target: 50}, {Duration: s, Target: 80}, {Duration: s, Target: 80}}}})
-	l := levelsOf(e, &e.Cells[0])
-	want := []held{{from: 2 * s, to: 4 * s, target: 50}, {from: 5 * s, to: 6 * s, target: 80}}
-	if d := cmp.Diff(want, l.held, cmp.AllowUnexported(held{})); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestAnObjectiveHoldsAtEveryLevel(t *testing.T) {
 	e := fixture.Ramp(100, 200)
 	e.Objective.Availability = 0

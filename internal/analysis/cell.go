@@ -3,6 +3,7 @@ package analysis
 import (
 	"slices"
 
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -16,7 +17,7 @@ type cell struct {
 	exp       *experiment.Experiment
 	plan      *experiment.Cell
 	goal      objective.Goal
-	levels    *levels // nil: constant load
+	levels    *capacity.Levels // nil: constant load
 	trials    []*trial
 	repeated  []*trial // to compare with: they count nowhere else
 	numbered  map[int]*trial
@@ -27,7 +28,7 @@ type cell struct {
 }
 
 func newCell(e *experiment.Experiment, plan *experiment.Cell) *cell {
-	return &cell{exp: e, plan: plan, goal: objective.Of(e, plan), numbered: map[int]*trial{}, levels: levelsOf(e, plan), tail: slowTail{causes: causes.New(plan.Service.Name, plan.Limits.Period)}}
+	return &cell{exp: e, plan: plan, goal: objective.Of(e, plan), numbered: map[int]*trial{}, levels: capacity.LevelsOf(e, plan), tail: slowTail{causes: causes.New(plan.Service.Name, plan.Limits.Period)}}
 }
 
 func (c *cell) begin(a Attempt, steps []signals.SearchStep) {
@@ -67,8 +68,8 @@ func (c *cell) trial(number int) *trial {
 }
 
 // stretch returns a part of the cell's trials, to ask what limits it.
-func (c *cell) stretch(t *sums.Total) Stretch {
-	return Stretch{goal: c.goal, open: c.plan.Load.Users == nil, sums: t}
+func (c *cell) stretch(t *sums.Total) capacity.Stretch {
+	return capacity.Stretch{Goal: c.goal, Open: c.plan.Load.Users == nil, Sums: t}
 }
 
 // summary returns what the trials show together; attempts are those of the record.
@@ -126,7 +127,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 	if held && c.levels == nil && !c.unseen(all) {
 		s.Causes = c.tail.result(c.trials, c.goal, all)
 	}
-	withholdRefuted(&s)
+	capacity.WithholdRefuted(&s)
 	s.Objective = c.objective(&s, all, held)
 	s.Disturbance = c.disturbance()
 	s.Flags = c.flags(&s, whole, attempts)
@@ -160,10 +161,10 @@ func (c *cell) breaking(steps []summary.Step) *summary.BreakingPoint {
 	var b *summary.BreakingPoint
 	if c.plan.Load.Find {
 		s := c.searches()
-		b = s.breakingPoint()
-		b.EvidenceAt = s.evidenceAt(b)
+		b = s.BreakingPoint()
+		b.EvidenceAt = s.EvidenceAt(b)
 	} else {
-		b = c.ramps().breakingPoint(steps)
+		b = c.ramps().BreakingPoint(steps)
 	}
 	if b != nil {
 		b.DisturbedBy = c.disturbedBy()
@@ -179,7 +180,7 @@ func (c *cell) generator(all *sums.Total) summary.Generator {
 		lost += len(t.attempt.Lost)
 	}
 	out := generatorOf(all)
-	out.Limited, out.Lost = lost > 0 || c.stretch(all).generatorLimited(), lost
+	out.Limited, out.Lost = lost > 0 || c.stretch(all).GeneratorLimited(), lost
 	return out
 }
 
@@ -193,7 +194,7 @@ func (c *cell) load() summary.Load {
 	s.Find, s.Rate, s.Users = true, nil, nil
 	var tested []float64
 	for _, t := range c.trials {
-		if load := t.search.result().Tested; load > 0 {
+		if load := t.search.Result().Tested; load > 0 {
 			tested = append(tested, load)
 		}
 	}
@@ -214,25 +215,25 @@ func (c *cell) load() summary.Load {
 // load. Those of a search are ordered by load.
 func (c *cell) steps() []summary.Step {
 	if c.plan.Load.Find {
-		return c.searches().steps()
+		return c.searches().Steps()
 	}
-	return c.ramps().steps()
+	return c.ramps().Steps()
 }
 
 // searches are the searches of the cell's trials.
-func (c *cell) searches() *searches {
-	s := &searches{goal: c.goal, users: c.plan.Load.Users != nil, skipped: c.skipped != ""}
+func (c *cell) searches() *capacity.Searches {
+	s := &capacity.Searches{Goal: c.goal, Users: c.plan.Load.Users != nil, Skipped: c.skipped != ""}
 	for _, t := range c.trials {
-		s.all = append(s.all, t.search)
+		s.All = append(s.All, t.search)
 	}
 	return s
 }
 
 // ramps are the ramps of the cell's trials.
-func (c *cell) ramps() *ramps {
-	r := &ramps{goal: c.goal, users: c.plan.Load.Users != nil, agents: c.plan.Load.Agents, levels: c.levels}
+func (c *cell) ramps() *capacity.Ramps {
+	r := &capacity.Ramps{Goal: c.goal, Users: c.plan.Load.Users != nil, Agents: c.plan.Load.Agents, Levels: c.levels}
 	for _, t := range c.trials {
-		r.trials = append(r.trials, t.ramp())
+		r.Trials = append(r.Trials, t.ramp())
 	}
 	return r
 }
@@ -241,15 +242,15 @@ func (c *cell) ramps() *ramps {
 // own.
 func (c *cell) bracket(t *trial) (from, to *float64) {
 	if t.search != nil {
-		return t.search.ends()
+		return t.search.Ends()
 	}
-	return c.ramps().ends(t.ramp())
+	return c.ramps().Ends(t.ramp())
 }
 
 // knee is where the latency leaves its floor; nil if it does not.
 func (c *cell) knee() *summary.Knee {
 	if c.plan.Load.Find {
-		return c.searches().knee()
+		return c.searches().Knee()
 	}
-	return c.ramps().knee()
+	return c.ramps().Knee()
 }

@@ -72,8 +72,8 @@ func (j *judge) figure(m Metric, s *experiment.Selector, at *float64) figure {
 func (c *cell) atLevel(s *summary.Cell, level float64) (summary.Cell, bool) {
 	index, times := 0, 0
 	if c.levels != nil {
-		for i, h := range c.levels.held {
-			if h.target == level {
+		for i, h := range c.levels.Held {
+			if h.Target == level {
 				index = i
 				times++
 			}

@@ -70,7 +70,7 @@ func (r *Ranking) comparison(cell, base int) (c summary.Unbounded, bounded bool)
 func (b *Builder) compared() string {
 	if len(b.cells) > 0 {
 		c := b.cells[0]
-		if c.plan.Load.Find || c.ramps().judged() && len(c.levels.held) > 1 {
+		if c.plan.Load.Find || c.ramps().Judged() && len(c.levels.Held) > 1 {
 			return BreakingPointMetric
 		}
 	}

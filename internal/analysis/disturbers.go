@@ -16,10 +16,10 @@ import (
 // disturbedBy names who took CPU in windows of the cell's searches, or at the levels
 // that left the breaking point of its ramps unknown.
 func (c *cell) disturbedBy() []string {
-	by := c.ramps().sources()
+	by := c.ramps().Sources()
 	for _, t := range c.trials {
 		if t.search != nil {
-			by |= t.search.sources()
+			by |= t.search.Sources()
 		}
 	}
 	return sourceWords(by)
@@ -52,7 +52,7 @@ func (c *cell) disturbance() *summary.Disturbance {
 	}
 	if c.plan.Load.Find {
 		for _, t := range c.trials {
-			n, disturbed, who := t.search.disturbed()
+			n, disturbed, who := t.search.Disturbed()
 			nameNeighbours(d, t, who)
 			d.Trials, d.Disturbed, by = d.Trials+n, d.Disturbed+disturbed, by|who
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 )
@@ -275,4 +276,15 @@ func RequestsFor(quantile string) int64 {
 func Supports(c *summary.Cell, quantile string) bool {
 	share, ok := summary.ShareOf(quantile)
 	return !ok || share == 1 || c.Requests == 0 || float64(c.Requests)*(1-share) >= Support-1e-6
+}
+
+// generatorsLatency reports whether a latency quantile of the cell is one of the
+// generator: its slow tail is, and the quantile lies in the tail.
+func generatorsLatency(c *summary.Cell, quantile string) bool {
+	if !causes.GeneratorsTail(c) {
+		return false
+	}
+	share, known := summary.ShareOf(quantile)
+	from, ok := summary.ShareOf(c.Causes.Quantile)
+	return known && (!ok || share >= from)
 }

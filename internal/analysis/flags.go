@@ -24,8 +24,8 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 	flag(summary.FlagFewTrials, !find && len(c.trials) > 0 && len(c.trials) < summary.EnoughTrials)
 	for _, t := range c.trials {
 		if find {
-			flag(summary.FlagSearchDisturbed, t.search.sources() != 0)
-			flag(summary.FlagSearchIncomplete, t.search.tested() == nil && t.search.result().Load > 0)
+			flag(summary.FlagSearchDisturbed, t.search.Sources() != 0)
+			flag(summary.FlagSearchIncomplete, t.search.Tested() == nil && t.search.Result().Load > 0)
 		}
 		for _, f := range noiseFlags(&t.noise().Noise, c.goal.Late()) {
 			flag(f, true)
@@ -33,7 +33,7 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 		flag(summary.FlagIncomplete, t.attempt.cut())
 	}
 	flag(summary.FlagAgentLost, s.Generator.Lost > 0)
-	flag(summary.FlagSearchDisturbed, c.ramps().disturbed() > 0)
+	flag(summary.FlagSearchDisturbed, c.ramps().Disturbed() > 0)
 	flag(summary.FlagNoWindows, c.noWindows && s.LatencyMS != nil && c.levels == nil && sums.Value(s.CPU.ThrottledPeriods) > 0)
 	flag(summary.FlagLowerBound, s.Breaking != nil && s.Breaking.AtLeast && s.Breaking.LimitedBy != "")
 	flag(summary.FlagUnsteady, c.levels == nil && !find && 2*c.drifts() > len(c.trials))
@@ -55,7 +55,7 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 	flag(summary.FlagFewPeriods, s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
 	flag(summary.FlagFewRequests, s.LatencyMS != nil && !Supports(s, "p99"))
 	flag(summary.FlagBeyondRange, whole.Client.Latency.Beyond() > 0)
-	flag(summary.FlagMovingLoad, c.levels != nil && len(c.levels.held) != 1 && !c.exp.Measure.Whole)
+	flag(summary.FlagMovingLoad, c.levels != nil && len(c.levels.Held) != 1 && !c.exp.Measure.Whole)
 	for _, a := range attempts {
 		flag(summary.FlagFailed, a.Cell == c.plan.Index && a.State == Failed)
 		flag(summary.FlagAgentStopped, a.Cell == c.plan.Index && len(a.Held) > 0)

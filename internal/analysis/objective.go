@@ -32,7 +32,7 @@ func (c *cell) objective(s *summary.Cell, t *sums.Total, held bool) *summary.Obj
 		r.Met = c.goal.Met(t, held)
 		if r.Met != nil && !*r.Met {
 			r.Missed = c.goal.MissedBy(t)
-			if c.stretch(t).generatorMisses() {
+			if c.stretch(t).GeneratorMisses() {
 				r.Met, r.Missed = nil, "only the generator's delay misses it: done − sent meets it"
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
@@ -76,16 +77,16 @@ func (s endings) verdicts(t *testing.T) map[string]bool {
 	stages := &experiment.Target{Stages: []experiment.Stage{{Target: 100}, {Duration: time.Second, Target: 100}, {Target: 200}, {Duration: time.Second, Target: 200}}}
 	b := New(s.experiment(stages), []Attempt{{Trial: 1}})
 	b.cells[0].trials[0].levels[0].Add(s.frame(1), "go")
-	met, missed := b.cells[0].ramps().decisive()
+	met, missed := b.cells[0].ramps().Decisive()
 	if met == nil && missed == nil {
 		t.Fatal("a ramp has no verdict")
 	}
 	e := s.experiment(&experiment.Target{Value: 100})
-	window := Observe(e, &e.Cells[0], 100)
+	window := capacity.Observe(e, &e.Cells[0], 100)
 	window.Add(s.frame(1))
 	return map[string]bool{"a constant load": *constant.Objective.Met, "a ramp": met != nil,
 		"a step":   *b.cells[0].steps()[0].Met,
-		"a search": !SearchConfig(e, &e.Cells[0]).Missed(window.Blocks())}
+		"a search": !capacity.SearchConfig(e, &e.Cells[0]).Missed(window.Blocks())}
 }
 
 // One trial of six decides the percentile of all requests together, and the objective.

@@ -28,7 +28,7 @@ func (b *Builder) order(cells []summary.Cell) (summary.Finding, bool) {
 		if cells[i].Load.Kind == "closed" {
 			unit = "users"
 		}
-		met, missed := b.cells[i].ramps().decisive()
+		met, missed := b.cells[i].ramps().Decisive()
 		load := math.Inf(1)
 		switch {
 		case missed != nil:

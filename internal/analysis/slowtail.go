@@ -35,10 +35,10 @@ func (s *slowTail) result(trials []*trial, g objective.Goal, all *sums.Total) *s
 			of++
 			continue
 		}
-		for _, step := range t.search.tests() {
-			s.causes.Merge(step.causes)
+		for _, step := range t.search.Tests() {
+			s.causes.Merge(step.Causes)
 		}
-		of += min(1, len(t.search.tests()))
+		of += min(1, len(t.search.Tests()))
 	}
 	for i := range s.slow {
 		if countsForCauses(trials, &s.slow[i]) {
@@ -67,8 +67,8 @@ func countsForCauses(trials []*trial, s *signals.SlowLine) bool {
 		if t.search == nil {
 			return true
 		}
-		for _, step := range t.search.tests() {
-			if s.Done > step.start && s.Done <= step.end {
+		for _, step := range t.search.Tests() {
+			if s.Done > step.Start && s.Done <= step.End {
 				return true
 			}
 		}

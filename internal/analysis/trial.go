@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
@@ -16,11 +17,11 @@ type trial struct {
 	repeated bool // disturbed and repeated, so that it does not count
 	measure  *experiment.Measure
 	service  string
-	staged   *levels // nil: constant load
+	staged   *capacity.Levels // nil: constant load
 
 	all    *sums.Total
-	levels []*sums.Total // one per level held
-	search *replayed     // nil: no search
+	levels []*sums.Total      // one per level held
+	search *capacity.Replayed // nil: no search
 	drift  drift
 	began  int64 // unix nanoseconds of the earliest frame
 	busy   busyFrames
@@ -29,14 +30,14 @@ type trial struct {
 	benchmarks []BenchmarkLine // of a service that measures itself
 }
 
-func newTrial(e *experiment.Experiment, plan *experiment.Cell, staged *levels, a Attempt, steps []signals.SearchStep) *trial {
+func newTrial(e *experiment.Experiment, plan *experiment.Cell, staged *capacity.Levels, a Attempt, steps []signals.SearchStep) *trial {
 	t := &trial{attempt: a, measure: &e.Measure, service: plan.Service.Name, staged: staged, all: sums.New(), began: math.MaxInt64}
 	if plan.Load.Find {
-		t.search = newReplayed(e, plan, steps)
-		t.search.cut = a.State == Partial
+		t.search = capacity.Replay(e, plan, steps)
+		t.search.Interrupted = a.State == Partial
 	}
 	if staged != nil {
-		for range staged.held {
+		for range staged.Held {
 			t.levels = append(t.levels, sums.New())
 		}
 	}
@@ -52,10 +53,10 @@ func (t *trial) add(f *signals.Frame) {
 		t.busy.add(f, t.measure.Interval)
 	}
 	if t.search != nil {
-		t.search.add(f)
+		t.search.Add(f)
 	}
 	if t.staged != nil && f.Phase != signals.Warmup {
-		if n, ok := t.staged.find(f, t.began); ok {
+		if n, ok := t.staged.Find(f, t.began); ok {
 			t.levels[n].Add(f, t.service)
 		}
 	}
@@ -69,7 +70,7 @@ func (t *trial) add(f *signals.Frame) {
 func (t *trial) result() (of *sums.Total, held bool) {
 	switch {
 	case t.search != nil:
-		if tested := t.search.tested(); tested != nil {
+		if tested := t.search.Tested(); tested != nil {
 			return tested, true
 		}
 		return t.all, false
@@ -82,8 +83,8 @@ func (t *trial) result() (of *sums.Total, held bool) {
 }
 
 // ramp returns the sums of the levels that the trial held.
-func (t *trial) ramp() rampTrial {
-	return rampTrial{number: t.attempt.Trial, lost: len(t.attempt.Lost), levels: t.levels}
+func (t *trial) ramp() capacity.RampTrial {
+	return capacity.RampTrial{Number: t.attempt.Trial, Lost: len(t.attempt.Lost), Levels: t.levels}
 }
 
 // noise is what influenced the figures of the trial. A search overloads the service on
@@ -110,7 +111,7 @@ func (t *trial) figures() map[string]float64 {
 		put(b.Path(), &b.Values[0])
 	}
 	if t.search != nil {
-		if r := t.search.result(); r.Load > 0 && !r.AtLeast { // a bound is no sample
+		if r := t.search.Result(); r.Load > 0 && !r.AtLeast { // a bound is no sample
 			m["breaking_point"] = r.Load
 		}
 	}

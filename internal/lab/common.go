@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
@@ -25,7 +25,7 @@ func (l *Lab) commonLoad(ctx context.Context, number int) error {
 	if err != nil {
 		return fmt.Errorf("find the common load: %w", err)
 	}
-	load, without := analysis.CommonLoad(found.Summary, common.Percent/100)
+	load, without := capacity.CommonLoad(found.Summary, common.Percent/100)
 	if load == 0 {
 		var names []string
 		for _, i := range without {

@@ -3,7 +3,7 @@ package lab
 import (
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
@@ -27,7 +27,7 @@ func newPace(e *experiment.Experiment) *pace {
 		c := cut(e, &e.Cells[i])
 		p.planned[i] = c.Warmup + c.Measure + overhead
 		if e.Cells[i].Load.Find {
-			p.planned[i] += e.Measure.Duration + analysis.AfterSearch(e, &e.Cells[i])
+			p.planned[i] += e.Measure.Duration + capacity.AfterSearch(e, &e.Cells[i])
 		}
 	}
 	if common := e.CommonLoad(); common != nil {

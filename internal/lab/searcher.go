@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/span"
@@ -39,7 +39,7 @@ type searcher struct {
 	began    time.Time // of the search
 	step     search.Step
 	line     signals.SearchStep
-	window   *analysis.Observed
+	window   *capacity.Observed
 	load     float64   // the present load of the agents
 	draining time.Time // since when the service recovers without load; zero: it does not
 }
@@ -55,7 +55,7 @@ const (
 )
 
 func newSearcher(e *experiment.Experiment, c *experiment.Cell, trial int) *searcher {
-	config := analysis.SearchConfig(e, c)
+	config := capacity.SearchConfig(e, c)
 	s := &searcher{exp: e, cell: c, trial: trial, machine: search.New(config), block: config.Block, now: time.Now,
 		clients: make([]int, c.Load.Agents), unanswered: make([]int64, c.Load.Agents), read: -1, done: -1,
 		load: c.Load.Target().Value}
@@ -198,7 +198,7 @@ func (s *searcher) hold(seq int) {
 	s.load = s.step.Load
 	first := seq + 1 + settle
 	s.line = s.recorded(first, first+max(1, int(s.step.Window/block))-1)
-	s.window = analysis.Observe(s.exp, s.cell, s.step.Load)
+	s.window = capacity.Observe(s.exp, s.cell, s.step.Load)
 }
 
 // lose ends the search after the loss of an agent, and with it of a part of the load.

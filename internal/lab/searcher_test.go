@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
@@ -261,7 +262,7 @@ func TestAFrameCountsInItsOwnInterval(t *testing.T) {
 	w := newSimulation(func(*simulation) {})
 	f := w.searcher
 	f.line = signals.SearchStep{First: 10, Last: 12}
-	f.window = analysis.Observe(w.e, &w.e.Cells[0], 50)
+	f.window = capacity.Observe(w.e, &w.e.Cells[0], 50)
 	of := func(seq int) *signals.Frame {
 		frame := w.interval(seq)[0]
 		frame.Phase = signals.Measure

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/experiment"
@@ -87,7 +88,7 @@ type run struct {
 	trial  *trial
 	seq    int
 	noise  disturbance.Noise
-	window *analysis.Observed
+	window *capacity.Observed
 }
 
 // run simulates the trial and returns when it ended.
@@ -194,7 +195,7 @@ func (r *run) interval() error {
 // search searches the breaking point as the lab does, without waiting longer than
 // a drain of 20 s.
 func (r *run) search() error {
-	s := search.New(analysis.SearchConfig(r.exp, r.cell))
+	s := search.New(capacity.SearchConfig(r.exp, r.cell))
 	every := r.exp.Measure.Interval
 	for step, ok := s.Next(); ok; step, ok = s.Next() {
 		if step.Drain || !r.trial.server.up() {
@@ -222,7 +223,7 @@ func (r *run) search() error {
 				return err
 			}
 		}
-		r.window = analysis.Observe(r.exp, r.cell, step.Load)
+		r.window = capacity.Observe(r.exp, r.cell, step.Load)
 		for n := max(1, int(step.Window/every)); n > 0; n-- {
 			if err := r.interval(); err != nil {
 				return err

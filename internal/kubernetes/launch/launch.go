@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
@@ -92,7 +92,7 @@ func Lasts(e *experiment.Experiment) time.Duration {
 			measured = e.Measure.Duration
 		}
 		if c.Load.Find {
-			measured += analysis.AfterSearch(e, c)
+			measured += capacity.AfterSearch(e, c)
 		}
 		sum += e.Measure.Warmup + measured + betweenTrials
 	}

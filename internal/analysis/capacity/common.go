@@ -1,4 +1,4 @@
-package analysis
+package capacity
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package analysis
+package capacity
 
 import (
 	"cmp"
@@ -16,53 +16,53 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// replayed is one trial's search for the breaking point, replayed from the record: the
+// Replayed is one trial's search for the breaking point, replayed from the record: the
 // same observations lead to the same answer.
-type replayed struct {
-	exp   *experiment.Experiment
-	plan  *experiment.Cell
-	steps []replayedStep // in order
-	cut   bool           // the trial was interrupted
-	found search.Result
-	ended bool // found is known
+type Replayed struct {
+	exp         *experiment.Experiment
+	plan        *experiment.Cell
+	steps       []ReplayedStep // in order
+	Interrupted bool           // the trial was interrupted
+	found       search.Result
+	ended       bool // found is known
 }
 
-// replayedStep is a step with what its window showed, and how many replicas died
+// ReplayedStep is a step with what its window showed, and how many replicas died
 // between its begin and that of the next step.
-type replayedStep struct {
+type ReplayedStep struct {
 	signals.SearchStep
 	window     *Observed
 	deaths     sums.Server
-	start, end int64           // of the window, as agents saw it; unix nanoseconds
+	Start, End int64           // of the window, as agents saw it; unix nanoseconds
 	used       bool            // whether the search learned from it; known with its result
-	causes     *causes.Builder // of the window's frames, if it may have tested the answer
+	Causes     *causes.Builder // of the window's frames, if it may have tested the answer
 }
 
-func newReplayed(e *experiment.Experiment, plan *experiment.Cell, steps []signals.SearchStep) *replayed {
-	s := &replayed{exp: e, plan: plan}
+func Replay(e *experiment.Experiment, plan *experiment.Cell, steps []signals.SearchStep) *Replayed {
+	s := &Replayed{exp: e, plan: plan}
 	for _, step := range steps {
-		one := replayedStep{SearchStep: step, window: Observe(e, plan, step.Load), deaths: sums.NewServer()}
+		one := ReplayedStep{SearchStep: step, window: Observe(e, plan, step.Load), deaths: sums.NewServer()}
 		if step.Stage == string(search.Test) {
-			one.causes = causes.New(plan.Service.Name, plan.Limits.Period)
+			one.Causes = causes.New(plan.Service.Name, plan.Limits.Period)
 		}
 		s.steps = append(s.steps, one)
 	}
-	slices.SortFunc(s.steps, func(a, b replayedStep) int { return cmp.Compare(a.Step, b.Step) })
+	slices.SortFunc(s.steps, func(a, b ReplayedStep) int { return cmp.Compare(a.Step, b.Step) })
 	return s
 }
 
-// add takes a frame of the trial.
-func (s *replayed) add(f *signals.Frame) {
+// Add takes a frame of the trial.
+func (s *Replayed) Add(f *signals.Frame) {
 	if step := s.at(f.Seq); step != nil {
 		step.window.Add(f)
-		if step.causes != nil {
-			step.causes.Frame(f)
+		if step.Causes != nil {
+			step.Causes.Frame(f)
 		}
 		if f.Client != nil {
-			if step.start == 0 {
-				step.start = f.Start
+			if step.Start == 0 {
+				step.Start = f.Start
 			}
-			step.start, step.end = min(step.start, f.Start), max(step.end, f.End)
+			step.Start, step.End = min(step.Start, f.Start), max(step.End, f.End)
 		}
 	}
 	if f.Server == nil || f.Of != s.plan.Service.Name {
@@ -74,7 +74,7 @@ func (s *replayed) add(f *signals.Frame) {
 }
 
 // at returns the step whose window contains an interval; nil: none.
-func (s *replayed) at(seq int) *replayedStep {
+func (s *Replayed) at(seq int) *ReplayedStep {
 	i := sort.Search(len(s.steps), func(i int) bool { return s.steps[i].Last >= seq })
 	if i < len(s.steps) && s.steps[i].First <= seq {
 		return &s.steps[i]
@@ -82,8 +82,8 @@ func (s *replayed) at(seq int) *replayedStep {
 	return nil
 }
 
-// result returns the search's answer.
-func (s *replayed) result() search.Result {
+// Result returns the search's answer.
+func (s *Replayed) Result() search.Result {
 	if s.ended {
 		return s.found
 	}
@@ -104,7 +104,7 @@ func (s *replayed) result() search.Result {
 	}
 	machine.Next() // a search that has seen enough ends when it is asked for the next step
 	why := ""
-	if s.cut {
+	if s.Interrupted {
 		why = "the search was interrupted"
 	}
 	machine.End(why)
@@ -113,7 +113,7 @@ func (s *replayed) result() search.Result {
 }
 
 // taken returns a recorded step in the form that the search would have given.
-func (s *replayed) taken(step *replayedStep) search.Step {
+func (s *Replayed) taken(step *ReplayedStep) search.Step {
 	every := SearchConfig(s.exp, s.plan).Block
 	window := time.Duration(step.Last-step.First+1) * every
 	if step.Cut {
@@ -122,14 +122,14 @@ func (s *replayed) taken(step *replayedStep) search.Step {
 	return search.Step{Number: step.Step, Stage: search.Stage(step.Stage), Load: step.Load, Settle: every, Window: window}
 }
 
-func (s *replayedStep) measured() bool { return s.Last >= s.First }
+func (s *ReplayedStep) measured() bool { return s.Last >= s.First }
 
 // after reports whether a step follows the answer.
-func (s *replayedStep) after() bool { return search.Stage(s.Stage).After() }
+func (s *ReplayedStep) after() bool { return search.Stage(s.Stage).After() }
 
-// tests returns the windows that tested the answer.
-func (s *replayed) tests() (all []*replayedStep) {
-	load := s.result().Tested
+// Tests returns the windows that tested the answer.
+func (s *Replayed) Tests() (all []*ReplayedStep) {
+	load := s.Result().Tested
 	for i := range s.steps {
 		if step := &s.steps[i]; load > 0 && step.used && step.Stage == string(search.Test) && step.Load == load {
 			all = append(all, step)
@@ -138,22 +138,22 @@ func (s *replayed) tests() (all []*replayedStep) {
 	return all
 }
 
-// tested merges the windows that tested the answer; nil if there are none.
-func (s *replayed) tested() *sums.Total {
+// Tested merges the windows that tested the answer; nil if there are none.
+func (s *Replayed) Tested() *sums.Total {
 	var all *sums.Total
-	for _, step := range s.tests() {
+	for _, step := range s.Tests() {
 		if all == nil {
 			all = sums.New()
 		}
-		all.Merge(step.window.sums)
+		all.Merge(step.window.Sums)
 	}
 	return all
 }
 
 // windows merges the complete windows into one tally per load, and notes the loads of which
 // a window had no request that ended.
-func (s *replayed) windows(byLoad map[float64]*sums.Total, unanswered map[float64]bool) {
-	s.result()
+func (s *Replayed) windows(byLoad map[float64]*sums.Total, unanswered map[float64]bool) {
+	s.Result()
 	for i := range s.steps {
 		step := &s.steps[i]
 		if step.Cut || !step.used {
@@ -162,37 +162,37 @@ func (s *replayed) windows(byLoad map[float64]*sums.Total, unanswered map[float6
 		if byLoad[step.Load] == nil {
 			byLoad[step.Load] = sums.New()
 		}
-		byLoad[step.Load].Merge(step.window.sums)
-		if step.window.sums.Client.Requests() == 0 {
+		byLoad[step.Load].Merge(step.window.Sums)
+		if step.window.Sums.Client.Requests() == 0 {
 			unanswered[step.Load] = true
 		}
 	}
 }
 
-// sources returns who took CPU in the windows of the search that were left out, or that
+// Sources returns who took CPU in the windows of the search that were left out, or that
 // missed the objective.
-func (s *replayed) sources() (by disturbance.Source) {
-	s.result()
+func (s *Replayed) Sources() (by disturbance.Source) {
+	s.Result()
 	for i := range s.steps {
 		step := &s.steps[i]
-		if who := step.window.sums.Noise.Sources(); who != 0 && !step.after() && (!step.used || s.misses(step)) {
+		if who := step.window.Sums.Noise.Sources(); who != 0 && !step.after() && (!step.used || s.misses(step)) {
 			by |= who
 		}
 	}
 	return by
 }
 
-// disturbed returns how many windows were measured, in how many of them others took CPU,
+// Disturbed returns how many windows were measured, in how many of them others took CPU,
 // and who. Those that missed the objective were left out. One that met it counts: others
 // did not make it meet the objective.
-func (s *replayed) disturbed() (windows, disturbed int, by disturbance.Source) {
-	s.result()
+func (s *Replayed) Disturbed() (windows, disturbed int, by disturbance.Source) {
+	s.Result()
 	for i := range s.steps {
 		if !s.steps[i].measured() || s.steps[i].after() {
 			continue
 		}
 		windows++
-		if who := s.steps[i].window.sums.Noise.Sources(); who != 0 {
+		if who := s.steps[i].window.Sums.Noise.Sources(); who != 0 {
 			disturbed++
 			by |= who
 		}
@@ -202,13 +202,13 @@ func (s *replayed) disturbed() (windows, disturbed int, by disturbance.Source) {
 
 // missed returns the windows nearest above the answer that missed the objective,
 // including the replicas' deaths there. They show why the service breaks.
-func (s *replayed) missed() (all *sums.Total, bad []search.Block) {
+func (s *Replayed) missed() (all *sums.Total, bad []search.Block) {
 	var kills, restarts *int64
 	for _, step := range s.missedSteps() {
 		if all == nil {
 			all = sums.New()
 		}
-		all.Merge(step.window.sums)
+		all.Merge(step.window.Sums)
 		kills, restarts = signals.Plus(kills, step.deaths.OOMKills), signals.Plus(restarts, step.deaths.Restarts)
 		bad = append(bad, step.window.Blocks()...)
 	}
@@ -220,20 +220,20 @@ func (s *replayed) missed() (all *sums.Total, bad []search.Block) {
 
 // overloads returns the windows above the answer that missed the objective, each with
 // its load.
-func (s *replayed) overloads() (all []overload) {
-	answer := s.result().Load
+func (s *Replayed) overloads() (all []overload) {
+	answer := s.Result().Load
 	for i := range s.steps {
 		if step := &s.steps[i]; step.measured() && step.Load > answer*0.98 && s.misses(step) {
-			all = append(all, overload{step.Load, step.window.sums})
+			all = append(all, overload{step.Load, step.window.Sums})
 		}
 	}
 	return all
 }
 
 // missedSteps are the steps of these windows.
-func (s *replayed) missedSteps() (all []*replayedStep) {
+func (s *Replayed) missedSteps() (all []*ReplayedStep) {
 	nearest := math.Inf(1)
-	answer := s.result().Load
+	answer := s.Result().Load
 	for i := range s.steps {
 		if step := &s.steps[i]; step.Load > answer*0.98 && s.misses(step) {
 			nearest = min(nearest, step.Load)
@@ -254,14 +254,14 @@ const nearby = 1.25
 // misses reports whether a step missed the objective because of the service. It
 // ignores windows that the search left out because others took CPU or the generator
 // was the limit.
-func (s *replayed) misses(step *replayedStep) bool {
+func (s *Replayed) misses(step *ReplayedStep) bool {
 	if step.Stage == string(search.Recover) && step.Gone == "" || step.after() { // at a load that it handles, or an overload on purpose
 		return false
 	}
 	if step.Gone != "" {
 		return true
 	}
-	if !step.measured() || !step.used && (step.window.sums.Noise.Sources() != 0 || step.window.outside() != "") {
+	if !step.measured() || !step.used && (step.window.Sums.Noise.Sources() != 0 || step.window.outside() != "") {
 		return false
 	}
 	return SearchConfig(s.exp, s.plan).Missed(step.window.Blocks())
@@ -269,8 +269,8 @@ func (s *replayed) misses(step *replayedStep) bool {
 
 // bounded returns what kept a search from higher loads, the generator or the host, and
 // the figures that show it. It uses the windows that were left out for that reason.
-func (s *replayed) bounded() (by, evidence string) {
-	s.result()
+func (s *Replayed) bounded() (by, evidence string) {
+	s.Result()
 	var all *Observed
 	for i := range s.steps {
 		step := &s.steps[i]
@@ -284,7 +284,7 @@ func (s *replayed) bounded() (by, evidence string) {
 			by, all = word, Observe(s.exp, s.plan, step.Load)
 			fallthrough
 		default:
-			all.sums.Merge(step.window.sums)
+			all.Sums.Merge(step.window.Sums)
 		}
 	}
 	if n := len(s.steps); n > 0 && s.steps[n-1].Lost != "" { // this ended the search, whatever else there was

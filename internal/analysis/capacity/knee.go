@@ -1,4 +1,4 @@
-package analysis
+package capacity
 
 import (
 	"math"
@@ -9,27 +9,27 @@ import (
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
-// knee is where the latency leaves its floor, over all windows of the searches; nil if it
+// Knee is where the latency leaves its floor, over all windows of the searches; nil if it
 // does not. A window in which the generator was the limit has its delay, and is left out.
-func (s *searches) knee() *summary.Knee {
-	k := floor{quantile: s.goal.Quantile()}
-	for _, one := range s.all {
+func (s *Searches) Knee() *summary.Knee {
+	k := floor{quantile: s.Goal.Quantile()}
+	for _, one := range s.All {
 		for i := range one.steps {
 			if step := &one.steps[i]; step.used && !step.Cut && step.window.outside() != summary.ByGenerator {
-				k.add(step.Load, step.window.sums)
+				k.add(step.Load, step.window.Sums)
 			}
 		}
 	}
 	return k.knee()
 }
 
-// knee is where the latency leaves its floor, over all levels of the ramps; nil if it does
+// Knee is where the latency leaves its floor, over all levels of the ramps; nil if it does
 // not.
-func (r *ramps) knee() *summary.Knee {
-	k := floor{quantile: r.goal.Quantile()}
-	for _, t := range r.trials {
-		for i := range t.levels {
-			k.add(r.levels.held[i].target, t.levels[i])
+func (r *Ramps) Knee() *summary.Knee {
+	k := floor{quantile: r.Goal.Quantile()}
+	for _, t := range r.Trials {
+		for i := range t.Levels {
+			k.add(r.Levels.Held[i].Target, t.Levels[i])
 		}
 	}
 	return k.knee()

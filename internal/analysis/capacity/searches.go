@@ -1,4 +1,4 @@
-package analysis
+package capacity
 
 import (
 	"cmp"
@@ -17,26 +17,26 @@ import (
 	"github.com/millicore/millicore/internal/display/phrase"
 )
 
-// searches are the searches of a cell's trials, and what they found.
-type searches struct {
-	goal    objective.Goal
-	all     []*replayed
-	users   bool // the load is a number of users, not a rate
-	skipped bool // the service was not available
+// Searches are the searches of a cell's trials, and what they found.
+type Searches struct {
+	Goal    objective.Goal
+	All     []*Replayed
+	Users   bool // the load is a number of users, not a rate
+	Skipped bool // the service was not available
 }
 
-// breakingPoint combines the searches, each of its own start of the service. The answer
+// BreakingPoint combines the searches, each of its own start of the service. The answer
 // is the median over starts. One that missed the objective at every load, or whose
 // service died, counts as a start that breaks below all others, and a lower bound as one
 // that breaks above it. Searches that could not determine either are left out.
 //
 // The reason, the limit and the evidence rest on the searches that saw the service
 // break, if any did; or else on those that gave a lower bound; or else on the others.
-func (s *searches) breakingPoint() *summary.BreakingPoint {
+func (s *Searches) BreakingPoint() *summary.BreakingPoint {
 	b := &summary.BreakingPoint{}
-	var broke, bounds, below, none []*replayed
-	for _, one := range s.all {
-		r := one.result()
+	var broke, bounds, below, none []*Replayed
+	for _, one := range s.All {
+		r := one.Result()
 		b.TrafficS = max(b.TrafficS, r.Traffic.Seconds())
 		switch _, known := one.bracket(); {
 		case r.Load > 0 && r.AtLeast:
@@ -54,7 +54,7 @@ func (s *searches) breakingPoint() *summary.BreakingPoint {
 	case found == 0 && len(below)+len(none) > 0:
 		s.unfound(b, append(below, none...))
 		return b
-	case found == 0 && s.skipped:
+	case found == 0 && s.Skipped:
 		b.Reason = "the service was skipped"
 		return b
 	case found == 0:
@@ -72,7 +72,7 @@ func (s *searches) breakingPoint() *summary.BreakingPoint {
 	case len(broke) == 0:
 		s.bound(b, bounds)
 	case math.IsInf(median.High, 1):
-		r := bounds[0].result()
+		r := bounds[0].Result()
 		b.AtLeast, b.Reason = true, r.Reason
 		if r.Ended.Generator() {
 			b.LimitedBy, b.Evidence = bounds[0].bounded()
@@ -83,17 +83,17 @@ func (s *searches) breakingPoint() *summary.BreakingPoint {
 	default:
 		b.Reason = firstReason(broke)
 		b.LimitedBy, b.Evidence = limitedBy(broke)
-		untested := func(one *replayed) bool { return one.result().Tested < median.Low*(1-near) }
-		nearest := slices.MinFunc(broke, func(x, y *replayed) int {
+		untested := func(one *Replayed) bool { return one.Result().Tested < median.Low*(1-near) }
+		nearest := slices.MinFunc(broke, func(x, y *Replayed) int {
 			switch { // one whose window confirms the median shows it best
 			case untested(x) != untested(y) && untested(y):
 				return -1
 			case untested(x) != untested(y):
 				return 1
 			}
-			return cmp.Compare(math.Abs(x.result().Load-median.Low), math.Abs(y.result().Load-median.Low))
+			return cmp.Compare(math.Abs(x.Result().Load-median.Low), math.Abs(y.Result().Load-median.Low))
 		})
-		b.Ended = string(nearest.result().Ended)
+		b.Ended = string(nearest.Result().Ended)
 		nearest.shown(b)
 		b.Untested = untested(nearest)
 		recovered(b, broke)
@@ -104,11 +104,11 @@ func (s *searches) breakingPoint() *summary.BreakingPoint {
 	return b
 }
 
-// steps returns one entry per load that windows held, ascending.
-func (s *searches) steps() (steps []summary.Step) {
+// Steps returns one entry per load that windows held, ascending.
+func (s *Searches) Steps() (steps []summary.Step) {
 	byLoad := map[float64]*sums.Total{}
 	unanswered := map[float64]bool{}
-	for _, one := range s.all {
+	for _, one := range s.All {
 		one.windows(byLoad, unanswered)
 	}
 	for _, load := range slices.Sorted(maps.Keys(byLoad)) {
@@ -116,7 +116,7 @@ func (s *searches) steps() (steps []summary.Step) {
 		if t.Client.Seconds() <= 0 {
 			continue
 		}
-		step := s.goal.Step(load, t)
+		step := s.Goal.Step(load, t)
 		if unanswered[load] && step.Met != nil && *step.Met {
 			step.Met = nil // the windows with answers do not decide it
 		}
@@ -126,27 +126,27 @@ func (s *searches) steps() (steps []summary.Step) {
 }
 
 // note states what some of the searches found instead of a breaking point.
-func (s *searches) note(b *summary.BreakingPoint, some []*replayed, what string) {
-	if len(some) == 0 || len(some) == len(s.all) {
+func (s *Searches) note(b *summary.BreakingPoint, some []*Replayed, what string) {
+	if len(some) == 0 || len(some) == len(s.All) {
 		return
 	}
 	if len(some) == 1 {
 		what = strings.ReplaceAll(what, "are left", "is left")
 	}
-	r := some[0].result()
+	r := some[0].Result()
 	switch {
 	case r.AtLeast:
-		r = slices.MaxFunc(some, byLoad).result()
+		r = slices.MaxFunc(some, byLoad).Result()
 		what += ", at least " + digits.Three(r.Load) + ", so some starts may handle more"
 	case r.Load > 0:
-		r.Reason = "up to " + digits.Three(slices.MaxFunc(some, byLoad).result().Load)
+		r.Reason = "up to " + digits.Three(slices.MaxFunc(some, byLoad).Result().Load)
 	}
-	b.Reason = phrase.Join(b.Reason, fmt.Sprintf("%d of %d searches %s: %s", len(some), len(s.all), what, r.Reason))
+	b.Reason = phrase.Join(b.Reason, fmt.Sprintf("%d of %d searches %s: %s", len(some), len(s.All), what, r.Reason))
 }
 
-func firstReason(some []*replayed) string {
+func firstReason(some []*Replayed) string {
 	for _, one := range some {
-		if reason := one.result().Reason; reason != "" {
+		if reason := one.Result().Reason; reason != "" {
 			return reason
 		}
 	}
@@ -161,10 +161,10 @@ func firstReason(some []*replayed) string {
 // Association 53, 1958): of two middle ones of which one is a bound, it is the other
 // one. It returns the median: a High of -Inf means that it lies below all loads, and an
 // infinite one that it is a lower bound.
-func (s *searches) median(b *summary.BreakingPoint, broke, bounds, below []*replayed) stats.Observed {
+func (s *Searches) median(b *summary.BreakingPoint, broke, bounds, below []*Replayed) stats.Observed {
 	var loads, ends []stats.Observed
 	for _, one := range slices.Concat(broke, bounds) {
-		r := one.result()
+		r := one.Result()
 		load := stats.Known(r.Load)
 		if r.AtLeast {
 			load.High = math.Inf(1)
@@ -193,9 +193,9 @@ func (s *searches) median(b *summary.BreakingPoint, broke, bounds, below []*repl
 // bound sets the lower bound if no search saw the service break. It is the lowest of
 // them, because every start of the service handled that load. The reason is that of
 // the search that gave it.
-func (s *searches) bound(b *summary.BreakingPoint, bounds []*replayed) {
-	least, most := slices.MinFunc(bounds, byLoad), slices.MaxFunc(bounds, byLoad).result()
-	r := least.result()
+func (s *Searches) bound(b *summary.BreakingPoint, bounds []*Replayed) {
+	least, most := slices.MinFunc(bounds, byLoad), slices.MaxFunc(bounds, byLoad).Result()
+	r := least.Result()
 	s.at(b, r.Load, r.Low)
 	b.AtLeast, b.Reason = true, r.Reason
 	if most.Load > r.Load {
@@ -219,25 +219,25 @@ func endedBy(ended search.Ended, by string) string {
 
 // unfound explains why there is no breaking point. A search limited by the service takes
 // precedence over one limited by the generator.
-func (s *searches) unfound(b *summary.BreakingPoint, none []*replayed) {
-	of := slices.DeleteFunc(slices.Clone(none), func(one *replayed) bool { return one.result().Ended.Generator() })
+func (s *Searches) unfound(b *summary.BreakingPoint, none []*Replayed) {
+	of := slices.DeleteFunc(slices.Clone(none), func(one *Replayed) bool { return one.Result().Ended.Generator() })
 	if len(of) == 0 {
-		b.Reason = none[0].result().Reason
+		b.Reason = none[0].Result().Reason
 		b.LimitedBy, b.Evidence = none[0].bounded()
-		b.Ended = endedBy(none[0].result().Ended, b.LimitedBy)
+		b.Ended = endedBy(none[0].Result().Ended, b.LimitedBy)
 		return
 	}
-	b.Reason, b.Ended = of[0].result().Reason, string(of[0].result().Ended)
+	b.Reason, b.Ended = of[0].Result().Reason, string(of[0].Result().Ended)
 	by, evidence := limitedBy(of)
-	if by != summary.ByErrors && by != summary.ByMemory && slices.ContainsFunc(of, func(one *replayed) bool { return one.sources() != 0 }) {
+	if by != summary.ByErrors && by != summary.ByMemory && slices.ContainsFunc(of, func(one *Replayed) bool { return one.Sources() != 0 }) {
 		return // a neighbour may have caused the miss, but never bad answers or OOM kills
 	}
 	b.LimitedBy, b.Evidence = by, evidence
 }
 
 // at sets a breaking point and the lower end of its interval.
-func (s *searches) at(b *summary.BreakingPoint, load, low float64) {
-	if s.users {
+func (s *Searches) at(b *summary.BreakingPoint, load, low float64) {
+	if s.Users {
 		b.Users = &load
 	} else {
 		b.RateRPS = &load
@@ -245,11 +245,11 @@ func (s *searches) at(b *summary.BreakingPoint, load, low float64) {
 	b.Low = &low
 }
 
-func byLoad(a, b *replayed) int { return cmp.Compare(a.result().Load, b.result().Load) }
+func byLoad(a, b *Replayed) int { return cmp.Compare(a.Result().Load, b.Result().Load) }
 
 // limitedBy returns what limited the service in the windows just above the answers of
 // searches, and the figures that show it.
-func limitedBy(searches []*replayed) (by, evidence string) {
+func limitedBy(searches []*Replayed) (by, evidence string) {
 	var above *Stretch
 	var blocks []search.Block
 	for _, one := range searches {
@@ -258,9 +258,9 @@ func limitedBy(searches []*replayed) (by, evidence string) {
 			continue
 		}
 		if above == nil {
-			above = &Stretch{goal: objective.Of(one.exp, one.plan), open: one.plan.Load.Users == nil, sums: sums.New()}
+			above = &Stretch{Goal: objective.Of(one.exp, one.plan), Open: one.plan.Load.Users == nil, Sums: sums.New()}
 		}
-		above.sums.Merge(missed)
+		above.Sums.Merge(missed)
 		above.over = append(above.over, one.overloads()...)
 		blocks = append(blocks, bad...)
 	}
@@ -270,15 +270,15 @@ func limitedBy(searches []*replayed) (by, evidence string) {
 	return above.inside(blocks)
 }
 
-// evidenceAt returns the ends of the loads of the windows that limitedBy used for a
+// EvidenceAt returns the ends of the loads of the windows that limitedBy used for a
 // breaking point: of the searches that found one, or of all if none did.
-func (s *searches) evidenceAt(b *summary.BreakingPoint) []float64 {
+func (s *Searches) EvidenceAt(b *summary.BreakingPoint) []float64 {
 	if b.LimitedBy == "" || b.AtLeast {
 		return nil
 	}
 	var loads []float64
-	for _, one := range s.all {
-		if r := one.result(); (r.Load > 0) != (b.Load() != nil) || r.AtLeast || r.Ended.Generator() {
+	for _, one := range s.All {
+		if r := one.Result(); (r.Load > 0) != (b.Load() != nil) || r.AtLeast || r.Ended.Generator() {
 			continue
 		}
 		for _, step := range one.missedSteps() {

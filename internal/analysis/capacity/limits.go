@@ -1,45 +1,16 @@
-package analysis
+package capacity
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
-	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
-
-const (
-	// atLimit is the share of its own CPU limit from which that limit is what limits a
-	// service, and not a host without idle CPU.
-	atLimit = 0.9
-	// throttledLittle is the share of throttled periods from which throttling is worth
-	// a look.
-	throttledLittle = 0.1
-	// throttledFew is the number of throttled periods below which their share is chance:
-	// a short window of a search has ten periods.
-	throttledFew = 3
-	// waitShare is the share of a request's time from which a wait for a dependency is
-	// what limits.
-	waitShare = 0.5
-)
-
-// Stretch is a part of a trial whose limit is in question: the window of a search, a
-// level of a ramp, or all of a constant load.
-type Stretch struct {
-	goal objective.Goal
-	open bool // an open loop
-	sums *sums.Total
-	// over are the windows, or levels, that missed the objective at this load and at
-	// higher ones. What is used up shows best where the load exceeds the capacity.
-	over []overload
-}
 
 // limit returns what limits a stretch, the generator, the host or the service, and the
 // figures that show it.
@@ -61,7 +32,7 @@ func (s Stretch) inside(blocks []search.Block) (by, evidence string) {
 
 // used returns what the service has used up. It checks the certain causes first.
 func (s Stretch) used(blocks []search.Block) (by, evidence string) {
-	server := &s.sums.Server
+	server := &s.Sums.Server
 	if server.OOMKills != nil && *server.OOMKills > 0 {
 		return summary.ByMemory, phrase.Plural(int(*server.OOMKills), "OOM kill") + " in the windows above it"
 	}
@@ -93,7 +64,7 @@ func (s Stretch) used(blocks []search.Block) (by, evidence string) {
 // Whether the kernel stops it may not be measured. Then only a use that no number of
 // busy threads explains shows the limit.
 func (s Stretch) atLimit() (by, evidence string) {
-	server := &s.sums.Server
+	server := &s.Sums.Server
 	if !atOwnLimit(server) {
 		return "", ""
 	}
@@ -106,8 +77,8 @@ func (s Stretch) atLimit() (by, evidence string) {
 // dependencyText states that the CPU limit of a dependency is used up or stops it, by the
 // thresholds that hold for the service itself; "" otherwise.
 func (s Stretch) dependencyText() string {
-	for _, name := range slices.Sorted(maps.Keys(s.sums.Deps)) {
-		d := s.sums.Deps[name]
+	for _, name := range slices.Sorted(maps.Keys(s.Sums.Deps)) {
+		d := s.Sums.Deps[name]
 		switch {
 		case atOwnLimit(d):
 			return followed(fmt.Sprintf("%s used %.0f%% of its own CPU limit", name, 100**d.OfLimit()), throttledText(d))
@@ -121,55 +92,13 @@ func (s Stretch) dependencyText() string {
 // waitedText states that requests spend most of their time waiting for a dependency, as
 // the service reports it; "" otherwise.
 func (s Stretch) waitedText() string {
-	n := float64(s.sums.Client.Service.Count())
+	n := float64(s.Sums.Client.Service.Count())
 	if n == 0 {
 		return ""
 	}
-	waited, took := 1e3*s.sums.Waits.Seconds()/n, summary.MS(s.sums.Client.Service.Mean())
+	waited, took := 1e3*s.Sums.Waits.Seconds()/n, summary.MS(s.Sums.Client.Service.Mean())
 	if waited < waitShare*took {
 		return ""
 	}
 	return fmt.Sprintf("a request took %s ms, of which it waited %s ms for a dependency", digits.Three(took), digits.Three(min(waited, took)))
-}
-
-// failedText states that errors, not latency, miss the objective; "" otherwise. A
-// timeout is a slow answer, not such an error.
-func (s Stretch) failedText(blocks []search.Block) string {
-	config, k := s.goal.Allowed(), &s.sums.Client
-	failed, n := k.Failed(), float64(k.Requests())
-	text := s.tooManyFailed()
-	if text == "" {
-		return ""
-	}
-	slow := k.Errors.Timeouts - k.Bad() // failed requests count as late, too
-	for _, b := range blocks {
-		slow += b.Late
-	}
-	if config.AllowedBad >= 0 && config.AllowedLate >= 0 && search.Exceeds(float64(slow), n, config.AllowedLate) && slow > failed {
-		return "" // the latency was missed first
-	}
-	return text
-}
-
-// tooManyFailed states how many requests got no good answer, if the objective does not
-// allow that; "" otherwise.
-func (s Stretch) tooManyFailed() string {
-	k := &s.sums.Client
-	failed, n := float64(k.Failed()), float64(k.Requests())
-	if !search.Exceeds(failed, n, s.goal.AllowedErrors()) {
-		return ""
-	}
-	return fmt.Sprintf("%.3g%% of the requests got no good answer (%s)", 100*failed/n, failureKinds(k.Errors))
-}
-
-// failureKinds counts the requests of Failed by kind: "214 were cut off".
-func failureKinds(e summary.ErrorCounts) string {
-	e.Timeouts, e.Dropped = 0, 0
-	failures := e.Failures()
-	slices.SortStableFunc(failures, func(x, y summary.Failure) int { return cmp.Compare(y.N, x.N) })
-	parts := make([]string, len(failures))
-	for i, f := range failures {
-		parts[i] = fmt.Sprintf("%d %s", f.N, f.Did)
-	}
-	return strings.Join(parts, ", ")
 }

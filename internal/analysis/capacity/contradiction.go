@@ -1,4 +1,4 @@
-package analysis
+package capacity
 
 import (
 	"fmt"
@@ -33,20 +33,9 @@ func byLimit(b *summary.BreakingPoint) bool {
 	return b.LimitedBy == summary.ByCPULimit || b.LimitedBy == summary.ByThrottling
 }
 
-// generatorsLatency reports whether a latency quantile of the cell is one of the
-// generator: its slow tail is, and the quantile lies in the tail.
-func generatorsLatency(c *summary.Cell, quantile string) bool {
-	if !causes.GeneratorsTail(c) {
-		return false
-	}
-	share, known := summary.ShareOf(quantile)
-	from, ok := summary.ShareOf(c.Causes.Quantile)
-	return known && (!ok || share >= from)
-}
-
-// withholdRefuted withholds what limits a service, by the windows above its breaking
+// WithholdRefuted withholds what limits a service, by the windows above its breaking
 // point, if the slow tail at the breaking point shows the opposite.
-func withholdRefuted(c *summary.Cell) {
+func WithholdRefuted(c *summary.Cell) {
 	b, tail := c.Breaking, c.Causes
 	if b == nil || tail == nil || !limitsService(b) {
 		return
@@ -137,10 +126,10 @@ func mayBe(b *summary.BreakingPoint, load float64) bool {
 	return b.Low != nil && *b.Low <= load && (b.High == nil || load <= *b.High)
 }
 
-// withholdUnlimited compares the breaking points of services under a CPU limit with
+// WithholdUnlimited compares the breaking points of services under a CPU limit with
 // those of the same services without one. A record about one server has a service for each
 // of its settings; nil: it is not about one.
-func withholdUnlimited(cells []summary.Cell, server *experiment.Server) {
+func WithholdUnlimited(cells []summary.Cell, server *experiment.Server) {
 	found := make([]*summary.BreakingPoint, len(cells)) // before anything is withheld
 	for i := range cells {
 		found[i] = cells[i].Breaking

@@ -1,4 +1,4 @@
-package analysis
+package capacity
 
 import (
 	"math"
@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -32,17 +31,17 @@ func noneFor(why string) search.Result { return search.Result{Reason: why} }
 
 // ended is a search with a result and two windows: one at 310 that missed with the
 // service at its limit, and one at 520 that was left out because the agent lagged.
-func ended(r search.Result) *replayed {
+func ended(r search.Result) *Replayed {
 	e := fixture.Search()
-	s := newReplayed(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 520, First: 2, Last: 2}})
+	s := Replay(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 520, First: 2, Last: 2}})
 	s.found, s.ended = r, true
-	s.add(fixture.Client(1, signals.Measure, 100, 200*time.Millisecond))
-	s.add(fixture.Server(1, signals.Measure, 0.97, 10, 9))
+	s.Add(fixture.Client(1, signals.Measure, 100, 200*time.Millisecond))
+	s.Add(fixture.Server(1, signals.Measure, 0.97, 10, 9))
 	lagging := fixture.Client(2, signals.Measure, 100, 150*time.Millisecond)
 	for range 10 {
 		lagging.Client.SendLag.Record(30 * time.Millisecond)
 	}
-	s.add(lagging)
+	s.Add(lagging)
 	s.steps[0].used = true
 	return s
 }
@@ -91,11 +90,11 @@ func TestSearchesArePutTogether(t *testing.T) {
 		{"no trial", nil, 0, 0, 0, false, "", []string{"no search was possible"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var all searches
+			var all Searches
 			for _, r := range c.in {
-				all.all = append(all.all, ended(r))
+				all.All = append(all.All, ended(r))
 			}
-			b := all.breakingPoint()
+			b := all.BreakingPoint()
 			got := [3]float64{sums.Value(b.RateRPS), sums.Value(b.Low), sums.Value(b.High)}
 			if want := [3]float64{c.load, c.low, c.high}; got != want || b.AtLeast != c.atLeast || b.Users != nil {
 				t.Errorf("%v at least %v, want %v at least %v", got, b.AtLeast, want, c.atLeast)
@@ -137,17 +136,17 @@ func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 		want         string
 	}{{"it is slow", 100, 0, ""}, {"it answers half with errors", 100, 100, ""}, {"it answers with errors only", 0, 100, summary.ByErrors}} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newReplayed(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}})
+			s := Replay(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}})
 			s.found, s.ended = noneFor("it misses"), true
 			f := fixture.Client(1, signals.Measure, c.good, 200*time.Millisecond)
 			if c.errors > 0 {
 				f.Client.Status["500"] = c.errors
 			}
-			s.add(f)
-			s.add(fixture.Server(1, signals.Measure, 0.97, 10, 9))
-			s.add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &signals.Host{CPUs: 2, Foreign: 1}})
+			s.Add(f)
+			s.Add(fixture.Server(1, signals.Measure, 0.97, 10, 9))
+			s.Add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &signals.Host{CPUs: 2, Foreign: 1}})
 			s.steps[0].used = s.steps[0].window.Observation().Disturbed == 0
-			if b := (&searches{all: []*replayed{s}}).breakingPoint(); b.LimitedBy != c.want {
+			if b := (&Searches{All: []*Replayed{s}}).BreakingPoint(); b.LimitedBy != c.want {
 				t.Errorf("limited by %q (%s), want %q", b.LimitedBy, b.Evidence, c.want)
 			}
 		})
@@ -181,11 +180,11 @@ func TestARecordedSearchEndsAsItDid(t *testing.T) {
 		steps = append(steps, line)
 		machine.Saw(window.Observation())
 	}
-	again := newReplayed(e, &e.Cells[0], steps)
+	again := Replay(e, &e.Cells[0], steps)
 	for _, f := range frames {
-		again.add(f)
+		again.Add(f)
 	}
-	if d := cmp.Diff(machine.Result(), again.result()); d != "" || machine.Result().Load == 0 {
+	if d := cmp.Diff(machine.Result(), again.Result()); d != "" || machine.Result().Load == 0 {
 		t.Errorf("%+v: %s", machine.Result(), d)
 	}
 }
@@ -196,12 +195,12 @@ func TestALoadOfWhichAWindowHadNoAnswerIsNotDecided(t *testing.T) {
 	for name, answers := range map[string]int64{"answered": 100, "unanswered": 0} {
 		t.Run(name, func(t *testing.T) {
 			e := fixture.Search()
-			s := newReplayed(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 310, First: 2, Last: 2}})
+			s := Replay(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: 310, First: 1, Last: 1}, {Step: 1, Load: 310, First: 2, Last: 2}})
 			s.found, s.ended = noneFor("the time was spent"), true
-			s.add(fixture.Client(1, signals.Measure, 100, 20*time.Millisecond))
-			s.add(fixture.Client(2, signals.Measure, answers, 20*time.Millisecond))
+			s.Add(fixture.Client(1, signals.Measure, 100, 20*time.Millisecond))
+			s.Add(fixture.Client(2, signals.Measure, answers, 20*time.Millisecond))
 			s.steps[0].used, s.steps[1].used = true, true
-			steps := (&searches{goal: objective.Of(e, &e.Cells[0]), all: []*replayed{s}}).steps()
+			steps := (&Searches{Goal: objective.Of(e, &e.Cells[0]), All: []*Replayed{s}}).Steps()
 			if len(steps) != 1 || (steps[0].Met != nil) != (answers > 0) {
 				t.Errorf("%+v", steps)
 			}

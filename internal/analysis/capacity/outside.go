@@ -1,4 +1,4 @@
-package analysis
+package capacity
 
 import (
 	"fmt"
@@ -13,11 +13,11 @@ import (
 // are slower because others took its CPU may refuse some, or run into limits of its own,
 // so errors may be theirs, too. A death is not, nor that no request has a good answer.
 func (s Stretch) others() disturbance.Source {
-	server := &s.sums.Server
-	if s.goal.Failed(s.sums) && (s.sums.Client.Good == 0 || sums.Value(server.OOMKills) > 0 || sums.Value(server.Restarts) > 0) {
+	server := &s.Sums.Server
+	if s.Goal.Failed(s.Sums) && (s.Sums.Client.Good == 0 || sums.Value(server.OOMKills) > 0 || sums.Value(server.Restarts) > 0) {
 		return 0
 	}
-	return s.sums.Noise.Sources()
+	return s.Sums.Noise.Sources()
 }
 
 const (
@@ -38,11 +38,11 @@ const (
 // Errors and deaths are not the generator's. If others took the CPU, neither the generator
 // nor the host was too weak.
 func (s Stretch) outside() string {
-	server, noise := &s.sums.Server, &s.sums.Noise
-	if noise.Sources() != 0 || s.goal.Failed(s.sums) || sums.Value(server.OOMKills) > 0 || sums.Value(server.Restarts) > 0 {
+	server, noise := &s.Sums.Server, &s.Sums.Noise
+	if noise.Sources() != 0 || s.Goal.Failed(s.Sums) || sums.Value(server.OOMKills) > 0 || sums.Value(server.Restarts) > 0 {
 		return ""
 	}
-	if noise.AgentThrottled() || s.sums.Client.NoPorts > 0 { // part of its latencies is its own, whatever limits the service
+	if noise.AgentThrottled() || s.Sums.Client.NoPorts > 0 { // part of its latencies is its own, whatever limits the service
 		return summary.ByGenerator
 	}
 	lagged := s.lagged() && noise.SendLag().Above(disturbance.LateLag) >= fewLate
@@ -56,7 +56,7 @@ func (s Stretch) outside() string {
 		return ""
 	}
 	fullest := noise.Machines().Fullest()
-	switch waited := !s.open && noise.Waited(); {
+	switch waited := !s.Open && noise.Waited(); {
 	case lagged:
 		return summary.ByGenerator
 	case fullest != nil && fullest.IdleShare() < fullHost:
@@ -73,34 +73,34 @@ func (s Stretch) outside() string {
 // limit.
 func (s Stretch) outsideText(by string) string {
 	if by == summary.ByHost {
-		m := s.sums.Noise.Machines().Fullest()
+		m := s.Sums.Noise.Machines().Fullest()
 		return fmt.Sprintf("%.2f of %d CPUs were idle%s", m.IdleCores(), m.CPUs, m.On())
 	}
-	if n := s.sums.Client.NoPorts; n > 0 {
+	if n := s.Sums.Client.NoPorts; n > 0 {
 		return fmt.Sprintf("connections that could not be made for lack of a free local port: %d", n)
 	}
-	return s.sums.Noise.LimitText()
+	return s.Sums.Noise.LimitText()
 }
 
 // sentLess is the share of the requests that were due from which a generator that sent
 // fewer could not reach the rate.
 const sentLess = 0.98
 
-// generatorLimited reports whether the generator could not send the load, so that rates
+// GeneratorLimited reports whether the generator could not send the load, so that rates
 // are lower bounds. In an open loop it sent late or had no port, and sent fewer requests
 // than were due, not counting those that waited for the service on busy connections. A
 // generator that is late and sends them all reaches the rate: its latencies include its
 // own delay, and nothing is a bound. In a closed loop lateness is enough, see lagged, and
 // also if a search would say so: see outside. Without answers there is no rate that could
 // be a bound.
-func (s Stretch) generatorLimited() bool {
-	c := &s.sums.Client
+func (s Stretch) GeneratorLimited() bool {
+	c := &s.Sums.Client
 	if c.Latency.Count() == 0 {
 		return false
 	}
-	if s.open {
+	if s.Open {
 		due, sent := c.Due(), c.Sent()
-		late := s.sums.Noise.SentLate() || c.NoPorts > 0
+		late := s.Sums.Noise.SentLate() || c.NoPorts > 0
 		return late && due != nil && sent != nil && *sent+*c.Held() < sentLess**due
 	}
 	return s.lagged() || s.outside() == summary.ByGenerator
@@ -110,33 +110,33 @@ func (s Stretch) generatorLimited() bool {
 // the service. Users who are late send less, by the share of the mean lag in the mean
 // latency; a few late ones of many change nothing.
 func (s Stretch) lagged() bool {
-	noise := &s.sums.Noise
+	noise := &s.Sums.Noise
 	return noise.SentLate() &&
-		(s.open || float64(noise.SendLag().Mean()) > (1-sentLess)*float64(s.sums.Client.Latency.Mean()))
+		(s.Open || float64(noise.SendLag().Mean()) > (1-sentLess)*float64(s.Sums.Client.Latency.Mean()))
 }
 
 // lagMisses reports whether so many requests were sent so late that the lag takes half
 // of the objective's latency. If the answers themselves were in time, the generator
 // caused the miss, even if it was one request in a short window.
 func (s Stretch) lagMisses() bool {
-	if !s.goal.HasLatency() {
+	if !s.Goal.HasLatency() {
 		return false
 	}
-	h := s.sums.Noise.SendLag()
-	return search.Exceeds(float64(h.Above(s.goal.Objective.Latency/2)), float64(h.Count()), s.goal.Allowed().AllowedLate)
+	h := s.Sums.Noise.SendLag()
+	return search.Exceeds(float64(h.Above(s.Goal.Objective.Latency/2)), float64(h.Count()), s.Goal.Allowed().AllowedLate)
 }
 
-// generatorMisses reports whether only the generator's delay misses the objective.
-func (s Stretch) generatorMisses() bool {
-	return s.inTime() && s.lagMisses() && !s.goal.Failed(s.sums)
+// GeneratorMisses reports whether only the generator's delay misses the objective.
+func (s Stretch) GeneratorMisses() bool {
+	return s.inTime() && s.lagMisses() && !s.Goal.Failed(s.Sums)
 }
 
 // inTime reports whether the service time met the objective's latency. It includes
 // neither the generator's lag nor the wait for a connection.
 func (s Stretch) inTime() bool {
-	if !s.goal.HasLatency() {
+	if !s.Goal.HasLatency() {
 		return false
 	}
-	h := s.sums.Client.Service
-	return !search.Exceeds(float64(h.Above(s.goal.Objective.Latency)), float64(h.Count()), s.goal.Allowed().AllowedLate)
+	h := s.Sums.Client.Service
+	return !search.Exceeds(float64(h.Above(s.Goal.Objective.Latency)), float64(h.Count()), s.Goal.Allowed().AllowedLate)
 }

@@ -1,4 +1,4 @@
-package analysis
+package capacity
 
 import (
 	"math"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
@@ -53,7 +52,7 @@ func TestAnUsedLimitLimitsOnlyIfTheKernelStops(t *testing.T) {
 		if got := stopped(c.server); got != c.stopped {
 			t.Errorf("%s: stopped %v", c.name, got)
 		}
-		if by, evidence := (Stretch{sums: all}).atLimit(); by != c.by {
+		if by, evidence := (Stretch{Sums: all}).atLimit(); by != c.by {
 			t.Errorf("%s: limited by %q (%s), want %q", c.name, by, evidence, c.by)
 		}
 	}
@@ -67,7 +66,7 @@ func TestAHostWithIdleCPUIsNotTheLimit(t *testing.T) {
 		cpu := 9.0
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, Of: "go", End: 10e9, Server: &signals.Server{CPU: &cpu, Up: true}}, "go")
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, End: 10e9, Host: &signals.Host{CPUs: 2, Idle: idle, Busy: 2 - idle}}, "go")
-		s := Stretch{sums: all, over: []overload{{load: 2212, sums: all}}}
+		s := Stretch{Sums: all, over: []overload{{load: 2212, sums: all}}}
 		if by, evidence := s.busy(); by != want {
 			t.Errorf("%v of 2 CPUs idle: limited by %q (%s), want %q", idle, by, evidence, want)
 		}
@@ -82,7 +81,7 @@ func TestABusyThreadIsTheLimitOnlyBesideIdleCPU(t *testing.T) {
 		cpu := 9.9
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, Of: "nginx", End: 10e9, Server: &signals.Server{CPU: &cpu, Up: true}}, "nginx")
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, End: 10e9, Host: &signals.Host{CPUs: 2, Idle: idle, Busy: 2 - idle}}, "nginx")
-		s := Stretch{sums: all, over: []overload{{load: 45000, sums: all}}}
+		s := Stretch{Sums: all, over: []overload{{load: 45000, sums: all}}}
 		by, evidence := s.busy()
 		if by != want || strings.Contains(evidence, "may be the limit as well") != (want == summary.ByHost) {
 			t.Errorf("%v of 2 CPUs idle: limited by %q (%s), want %q", idle, by, evidence, want)
@@ -137,7 +136,7 @@ func TestFindingsThatExcludeEachOtherAreWithheld(t *testing.T) {
 		if c.waits {
 			cell.WaitsMS = &summary.Waits{}
 		}
-		withholdRefuted(&cell)
+		WithholdRefuted(&cell)
 		b := cell.Breaking
 		if (b.Contradiction == "") != (c.want == "") || !strings.Contains(b.Contradiction, c.want) || (b.LimitedBy == "") != (c.want != "") {
 			t.Errorf("%s: limited by %q, contradiction %q, want %q", c.name, b.LimitedBy, b.Contradiction, c.want)
@@ -181,7 +180,7 @@ func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 		{Service: "go", Limits: summary.Limits{Replicas: 1}, Vary: map[string]*string{"cpu": &free}, Breaking: at(100, summary.ByService)},
 		{Service: "other", Limits: summary.Limits{CPUMillis: new(int64(1000)), Replicas: 1}, Breaking: at(100, summary.ByCPULimit)},
 	}
-	withholdUnlimited(cells, nil)
+	WithholdUnlimited(cells, nil)
 	if cells[0].Breaking.Contradiction == "" || cells[2].Breaking.Contradiction != "" {
 		t.Errorf("%+v, %+v", cells[0].Breaking, cells[2].Breaking)
 	}
@@ -205,7 +204,7 @@ func TestALimitThatCostsAServerNoLoadIsNotTheLimitOfItsSettings(t *testing.T) {
 	}
 	cells := []summary.Cell{cell("as-is", 100, 1000, 1), cell("slower", 80, 1000, 1), cell("alike", 103, 1000, 1), cell("better", 150, 1000, 1),
 		cell("two", 100, 1000, 2), cell("as-is-500m", 60, 500, 1), cell("alike-500m", 100, 500, 1), cell("free", 101, 0, 1)}
-	withholdUnlimited(cells, server)
+	WithholdUnlimited(cells, server)
 	got := map[string]string{}
 	for i := range cells {
 		got[cells[i].Service] = cells[i].Breaking.LimitedBy
@@ -217,7 +216,7 @@ func TestALimitThatCostsAServerNoLoadIsNotTheLimitOfItsSettings(t *testing.T) {
 	}
 	server.Settings[len(server.Settings)-1].UnknownLimits = true
 	cells = []summary.Cell{cell("as-is", 100, 1000, 1), cell("free", 101, 0, 1)}
-	if withholdUnlimited(cells, server); cells[0].Breaking.LimitedBy != summary.ByThrottling {
+	if WithholdUnlimited(cells, server); cells[0].Breaking.LimitedBy != summary.ByThrottling {
 		t.Error("a server whose limits are not known counts as one without a limit")
 	}
 }
@@ -240,7 +239,7 @@ func TestADependencysLimitLimitsByTheSameThresholds(t *testing.T) {
 	} {
 		all := sums.New()
 		all.Server, all.Deps = *serverSums(0.5, 1, n(0), new(0.0)), map[string]*sums.Server{"db": c.db}
-		if by, evidence := (Stretch{sums: all}).inside(nil); by != c.by || !strings.HasPrefix(evidence, c.evidence) {
+		if by, evidence := (Stretch{Sums: all}).inside(nil); by != c.by || !strings.HasPrefix(evidence, c.evidence) {
 			t.Errorf("%s: limited by %q (%s), want %q (%s)", c.name, by, evidence, c.by, c.evidence)
 		}
 	}

@@ -1,13 +1,33 @@
-package analysis
+package capacity
 
 import (
 	"fmt"
 
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
+
+// Ramps are the ramps of a cell's trials, and the breaking point that they show.
+type Ramps struct {
+	Goal   objective.Goal
+	Users  bool // the load is a number of users, not a rate
+	Agents int
+	Levels *Levels
+	Trials []RampTrial
+}
+
+// RampTrial is the ramp of one trial.
+type RampTrial struct {
+	Number int           // of the trial
+	Lost   int           // agents that stopped before the load ended
+	Levels []*sums.Total // of each level held
+}
+
+// Judged reports whether there is a ramp, and an objective to judge it by.
+func (r *Ramps) Judged() bool { return r.Goal.Objective != nil && r.Levels != nil }
 
 // ramp is what a load raised in steps shows of a service, in one trial or in several:
 // its levels, ascending, and where the service stopped meeting the objective.
@@ -36,18 +56,37 @@ type rampLevel struct {
 	others string
 }
 
+// of reads the ramp of one trial.
+func (r *Ramps) of(t RampTrial) ramp {
+	return r.read(func(level int) *sums.Total { return t.Levels[level] })
+}
+
+// merged reads the ramps of all trials together.
+func (r *Ramps) merged() ramp {
+	return r.read(r.level)
+}
+
+// level returns the sums of a level over all trials.
+func (r *Ramps) level(level int) *sums.Total {
+	all := sums.New()
+	for _, t := range r.Trials {
+		all.Merge(t.Levels[level])
+	}
+	return all
+}
+
 // read judges the levels by the sums that the function of returns. A level that is not
 // above all levels before it shows how a service recovers, not where it breaks, and is
 // left out.
-func (r *ramps) read(of func(level int) *sums.Total) ramp {
+func (r *Ramps) read(of func(level int) *sums.Total) ramp {
 	var out ramp
 	highest := 0.0
-	for i, h := range r.levels.held {
-		if h.target <= highest {
+	for i, h := range r.Levels.Held {
+		if h.Target <= highest {
 			continue
 		}
-		highest = h.target
-		out.levels = append(out.levels, r.judge(h.target, of(i), of))
+		highest = h.Target
+		out.levels = append(out.levels, r.judge(h.Target, of(i), of))
 	}
 	for i := range out.levels {
 		switch l := &out.levels[i]; {
@@ -71,12 +110,12 @@ func (r *ramps) read(of func(level int) *sums.Total) ramp {
 func (r *rampLevel) disturbed() bool { return r.met == nil && r.others != "" }
 
 // judge judges one level by its sums.
-func (r *ramps) judge(target float64, t *sums.Total, of func(level int) *sums.Total) rampLevel {
-	l := rampLevel{target: target, met: r.goal.Met(t, true), others: t.Noise.Others()}
+func (r *Ramps) judge(target float64, t *sums.Total, of func(level int) *sums.Total) rampLevel {
+	l := rampLevel{target: target, met: r.Goal.Met(t, true), others: t.Noise.Others()}
 	if l.met == nil || *l.met {
 		return l
 	}
-	s := Stretch{goal: r.goal, open: !r.users, sums: t, over: r.overloads(target, of)}
+	s := Stretch{Goal: r.Goal, Open: !r.Users, Sums: t, over: r.overloads(target, of)}
 	if s.others() != 0 {
 		l.met = nil
 		return l
@@ -84,17 +123,17 @@ func (r *ramps) judge(target float64, t *sums.Total, of func(level int) *sums.To
 	if s.outside() != "" {
 		l.met = nil
 	}
-	l.by, l.evidence = s.limit([]search.Block{r.goal.Count(t)})
+	l.by, l.evidence = s.limit([]search.Block{r.Goal.Count(t)})
 	return l
 }
 
 // overloads returns the levels from a load on that missed the objective because of the
 // service.
-func (r *ramps) overloads(from float64, of func(level int) *sums.Total) (all []overload) {
-	for i, h := range r.levels.held {
+func (r *Ramps) overloads(from float64, of func(level int) *sums.Total) (all []overload) {
+	for i, h := range r.Levels.Held {
 		t := of(i)
-		if met := r.goal.Met(t, true); h.target >= from && met != nil && !*met && t.Noise.Sources() == 0 && (Stretch{goal: r.goal, open: !r.users, sums: t}).outside() == "" {
-			all = append(all, overload{h.target, t})
+		if met := r.Goal.Met(t, true); h.Target >= from && met != nil && !*met && t.Noise.Sources() == 0 && (Stretch{Goal: r.Goal, Open: !r.Users, Sums: t}).outside() == "" {
+			all = append(all, overload{h.Target, t})
 		}
 	}
 	return all

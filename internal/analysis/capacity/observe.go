@@ -1,4 +1,4 @@
-package analysis
+package capacity
 
 import (
 	"math"
@@ -62,13 +62,13 @@ type Observed struct {
 
 // Observe returns an empty window of a step.
 func Observe(e *experiment.Experiment, c *experiment.Cell, load float64) *Observed {
-	return &Observed{Stretch: Stretch{goal: objective.Of(e, c), open: c.Load.Users == nil, sums: sums.New()},
+	return &Observed{Stretch: Stretch{Goal: objective.Of(e, c), Open: c.Load.Users == nil, Sums: sums.New()},
 		service: c.Service.Name, load: load, bounded: c.Load.Waiting != nil, at: map[int]int{}, last: -1, pending: map[int]int64{}}
 }
 
 // Add takes a frame of the window.
 func (o *Observed) Add(f *signals.Frame) {
-	o.sums.Add(f, o.service)
+	o.Sums.Add(f, o.service)
 	if f.Client == nil || f.Phase != signals.Measure {
 		return
 	}
@@ -85,8 +85,8 @@ func (o *Observed) Add(f *signals.Frame) {
 	}
 	b.Requests += k.Good + bad
 	b.Bad += bad
-	if o.goal.HasLatency() {
-		b.Late += k.Latency.Late(o.goal.Objective.Latency, o.goal.Timeout, bad, k.Timeouts)
+	if o.Goal.HasLatency() {
+		b.Late += k.Latency.Late(o.Goal.Objective.Latency, o.Goal.Timeout, bad, k.Timeouts)
 	}
 	if f.Seq > o.last {
 		o.last = f.Seq
@@ -105,7 +105,7 @@ func (o *Observed) Blocks() []search.Block {
 		last := &blocks[len(blocks)-1]
 		last.Requests += overdue
 		last.Late += overdue
-		if !o.goal.HasLatency() {
+		if !o.Goal.HasLatency() {
 			last.Bad += overdue // without a latency objective: they may never be answered
 		} else {
 			last.Overdue = overdue
@@ -127,12 +127,12 @@ func (o *Observed) overdue() int64 {
 		pending += n
 	}
 	rate, within := o.load, time.Second
-	if o.goal.HasLatency() {
-		within = o.goal.Objective.Latency
+	if o.Goal.HasLatency() {
+		within = o.Goal.Objective.Latency
 	}
-	if !o.open { // users wait, so the rate is that of the answers
+	if !o.Open { // users wait, so the rate is that of the answers
 		rate = 0
-		if r := o.sums.Client.Rate(); r != nil {
+		if r := o.Sums.Client.Rate(); r != nil {
 			rate = *r
 		}
 	}

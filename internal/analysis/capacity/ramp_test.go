@@ -1,11 +1,10 @@
-package analysis
+package capacity
 
 import (
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
@@ -14,14 +13,14 @@ import (
 )
 
 // rampsOf are the ramps of an experiment's first cell.
-func rampsOf(e *experiment.Experiment, trials ...[]fixture.Level) *ramps {
+func rampsOf(e *experiment.Experiment, trials ...[]fixture.Level) *Ramps {
 	c := &e.Cells[0]
-	r := &ramps{goal: objective.Of(e, c), users: c.Load.Users != nil, agents: c.Load.Agents, levels: levelsOf(e, c)}
+	r := &Ramps{Goal: objective.Of(e, c), Users: c.Load.Users != nil, Agents: c.Load.Agents, Levels: LevelsOf(e, c)}
 	for i, levels := range trials {
-		t := rampTrial{number: i + 1}
-		if r.levels != nil {
-			for range r.levels.held {
-				t.levels = append(t.levels, sums.New())
+		t := RampTrial{Number: i + 1}
+		if r.Levels != nil {
+			for range r.Levels.Held {
+				t.Levels = append(t.Levels, sums.New())
 			}
 		}
 		for k, level := range levels {
@@ -29,10 +28,10 @@ func rampsOf(e *experiment.Experiment, trials ...[]fixture.Level) *ramps {
 				if f.Server != nil || f.Waits != nil {
 					f.Of = c.Service.Name
 				}
-				t.levels[k].Add(f, c.Service.Name)
+				t.Levels[k].Add(f, c.Service.Name)
 			}
 		}
-		r.trials = append(r.trials, t)
+		r.Trials = append(r.Trials, t)
 	}
 	return r
 }
@@ -40,7 +39,7 @@ func rampsOf(e *experiment.Experiment, trials ...[]fixture.Level) *ramps {
 // ramped returns the breaking point of one trial or several.
 func ramped(e *experiment.Experiment, trials ...[]fixture.Level) *summary.BreakingPoint {
 	r := rampsOf(e, trials...)
-	b := r.breakingPoint(r.steps())
+	b := r.BreakingPoint(r.Steps())
 	if b != nil && b.LimitedBy == summary.ByService { // its figures have a test of their own
 		b.Evidence = itself
 	}

@@ -1,4 +1,4 @@
-package analysis
+package capacity
 
 import (
 	"fmt"
@@ -8,12 +8,6 @@ import (
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/display/digits"
 )
-
-// overload is a window of a search, or a level of a ramp, that missed the objective.
-type overload struct {
-	load float64 // requests/s, or users
-	sums *sums.Total
-}
 
 const (
 	// behind is the share of the load below which the answers fell behind it: something
@@ -50,7 +44,7 @@ func (s Stretch) busy() (by, evidence string) {
 		host = nil
 	}
 	threads, certain := wholeCores(*cores)
-	used := sums.Value(s.sums.Server.Cores()) / float64(max(threads, 1))
+	used := sums.Value(s.Sums.Server.Cores()) / float64(max(threads, 1))
 	parallel := threads > 0 && unstopped(&most.sums.Server) && (host == nil || threads < host.CPUs) &&
 		(certain || s.fellBehind(most)) && erlangC(threads, used) >= mostWait
 	if parallel {
@@ -80,12 +74,12 @@ func (s Stretch) busy() (by, evidence string) {
 // little work per request, queues are much shorter than the objective.
 func (s Stretch) queuesFor(n int, share float64, o *overload) bool {
 	answers := o.sums.Client.Answers()
-	if !s.goal.HasLatency() || answers == 0 || share >= 1 {
+	if !s.Goal.HasLatency() || answers == 0 || share >= 1 {
 		return false
 	}
 	work := *o.sums.Server.Cores() * o.sums.Client.Seconds() / answers
-	wait := work / (float64(n) * (1 - share)) * math.Log(erlangC(n, share)/s.goal.Late())
-	return wait >= longWait*s.goal.Objective.Latency.Seconds()
+	wait := work / (float64(n) * (1 - share)) * math.Log(erlangC(n, share)/s.Goal.Late())
+	return wait >= longWait*s.Goal.Objective.Latency.Seconds()
 }
 
 // most returns the overload that used most CPU; nil if there is none.
@@ -113,15 +107,15 @@ func (s Stretch) top(by func(*overload) float64) (top *overload) {
 // who wait for their answers.
 func (s Stretch) fellBehind(o *overload) bool {
 	due, latency := o.load*o.sums.Client.Seconds(), 0.0
-	if s.goal.HasLatency() {
-		latency = s.goal.Objective.Latency.Seconds()
+	if s.Goal.HasLatency() {
+		latency = s.Goal.Objective.Latency.Seconds()
 	}
 	missing := due - o.sums.Client.Answers()
-	return s.open && missing > (1-behind)*due && missing > o.load*latency+2*math.Sqrt(due)
+	return s.Open && missing > (1-behind)*due && missing > o.load*latency+2*math.Sqrt(due)
 }
 
 func (s Stretch) unit() string {
-	if s.open {
+	if s.Open {
 		return "requests/s"
 	}
 	return "users"
@@ -141,7 +135,7 @@ func (s Stretch) unknownText() string {
 				none, digits.Three(most.load), digits.Three(*most.sums.Client.Rate()), cores)
 		}
 	}
-	return none + ": its own parallelism, locks or queues; " + usedText(&s.sums.Server)
+	return none + ": its own parallelism, locks or queues; " + usedText(&s.Sums.Server)
 }
 
 func whole(cores float64) bool {

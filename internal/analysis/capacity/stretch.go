@@ -1,0 +1,38 @@
+package capacity
+
+import (
+	"github.com/millicore/millicore/internal/analysis/objective"
+	"github.com/millicore/millicore/internal/analysis/sums"
+)
+
+// Stretch is a part of a trial whose limit is in question: the window of a search, a
+// level of a ramp, or all of a constant load.
+type Stretch struct {
+	Goal objective.Goal
+	Open bool // an open loop
+	Sums *sums.Total
+	// over are the windows, or levels, that missed the objective at this load and at
+	// higher ones. What is used up shows best where the load exceeds the capacity.
+	over []overload
+}
+
+// overload is a window of a search, or a level of a ramp, that missed the objective.
+type overload struct {
+	load float64 // requests/s, or users
+	sums *sums.Total
+}
+
+const (
+	// atLimit is the share of its own CPU limit from which that limit is what limits a
+	// service, and not a host without idle CPU.
+	atLimit = 0.9
+	// throttledLittle is the share of throttled periods from which throttling is worth
+	// a look.
+	throttledLittle = 0.1
+	// throttledFew is the number of throttled periods below which their share is chance:
+	// a short window of a search has ten periods.
+	throttledFew = 3
+	// waitShare is the share of a request's time from which a wait for a dependency is
+	// what limits.
+	waitShare = 0.5
+)
