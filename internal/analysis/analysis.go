@@ -15,18 +15,15 @@
 //   - package objective: whether sums meet the objective
 //   - package capacity: the breaking point, and what limits the service there
 //   - disturbers.go, flags.go: what qualifies the figures
-//   - evidence.go, ranking.go, comparisons.go: which cells differ
-//   - claims.go: whether a published statement holds
+//   - package verdict: which cells differ, and whether a published statement holds
 //   - findings.go, order.go, growth.go: what is worth stating
 package analysis
 
 import (
 	"sort"
 
-	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -127,23 +124,13 @@ func (b *Builder) Series() []summary.Series {
 	return all
 }
 
-// Summarize returns the summary of a record that was made on a host.
-func (b *Builder) Summarize(about summary.Experiment, host record.Host) *summary.Summary {
-	about.Name, about.About, about.Kept, about.Server = b.exp.Name, b.exp.About, b.exp.Measure.Kept, b.exp.Server
-	s := &summary.Summary{Experiment: about, Host: host, Cells: b.Cells()}
-	s.Comparisons, s.Ranking = Tests(s, b.compared())
-	s.Comparisons = append(s.Comparisons, benchmarkComparisons(s)...)
-	s.Claims = b.claims(s.Cells)
-	s.Findings = b.findings(s.Cells)
-	return s
-}
-
-// Cells returns the cells' summaries in the plan's order.
-func (b *Builder) Cells() []summary.Cell {
-	all := make([]summary.Cell, 0, len(b.cells))
-	for _, c := range b.cells {
-		all = append(all, c.summary(b.attempts))
+// Benchmark takes a result of the record; those of attempts that do not count are
+// ignored.
+func (b *Builder) Benchmark(l BenchmarkLine) {
+	if !b.counted[l.Trial] {
+		return
 	}
-	capacity.WithholdUnlimited(all, b.exp.Server)
-	return all
+	if t := b.cells[l.Cell].trial(l.Trial); t != nil {
+		t.benchmarks = append(t.benchmarks, l)
+	}
 }

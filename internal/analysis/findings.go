@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -43,14 +44,14 @@ func (b *Builder) objectiveFinding(c *summary.Cell) (summary.Finding, bool) {
 		return b.breakingFinding(c), true
 	}
 	f := summary.Finding{Level: "result", Cell: &c.Cell, Title: "misses the objective", Searched: c.Breaking != nil && c.Load.Find,
-		Text: fmt.Sprintf("objective: %s; measured: %s", c.Objective.Text, measuredText(b.exp.Objective, c.LatencyMS, c.OfAll, c.Availability, Together(c)))}
-	if text := Outlying(c); text != "" {
+		Text: fmt.Sprintf("objective: %s; measured: %s", c.Objective.Text, measuredText(b.exp.Objective, c.LatencyMS, c.OfAll, c.Availability, verdict.Together(c)))}
+	if text := verdict.Outlying(c); text != "" {
 		f.Text += "; " + text
 	}
 	if c.Objective.Missed != "" {
 		f.Text += "; " + c.Objective.Missed
 	}
-	if near := NearObjective(c); near != nil {
+	if near := verdict.NearObjective(c); near != nil {
 		f.Text += "; not decided: " + near.Text()
 	}
 	switch {

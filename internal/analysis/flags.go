@@ -4,6 +4,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 )
 
 // fewPeriods is how many CFS periods a p99.9 needs. One stall affects all requests in
@@ -53,7 +54,7 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 	flag(summary.FlagOOMKilled, sums.Value(s.Memory.OOMKills) > 0)
 	flag(summary.FlagDropped, !find && s.Errors.Dropped > 0)
 	flag(summary.FlagFewPeriods, s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
-	flag(summary.FlagFewRequests, s.LatencyMS != nil && !Supports(s, "p99"))
+	flag(summary.FlagFewRequests, s.LatencyMS != nil && !verdict.Supports(s, "p99"))
 	flag(summary.FlagBeyondRange, whole.Client.Latency.Beyond() > 0)
 	flag(summary.FlagMovingLoad, c.levels != nil && len(c.levels.Held) != 1 && !c.exp.Measure.Whole)
 	for _, a := range attempts {

@@ -59,8 +59,16 @@ func TestAKeptServiceHasPeaksOfItsTrials(t *testing.T) {
 			f.Server.Memory, f.Server.MemoryPeak = new(int64(40)), new(int64(90))
 			got, _ := build(e, fixture.Client(1, signals.Measure, 10, 0), f)
 			if p := got.PerTrial[0].MemoryPeak; p == nil || *p != c.want {
-				t.Errorf("peak %v, want %v", show(p), c.want)
+				t.Errorf("peak %v, want %v", shownFigure(p), c.want)
 			}
 		})
 	}
+}
+
+// shownFigure is a figure in the message of a test.
+func shownFigure(v *float64) any {
+	if v == nil {
+		return "none"
+	}
+	return *v
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -50,12 +51,12 @@ func (b *Builder) order(cells []summary.Cell) (summary.Finding, bool) {
 		text += "; " + strings.Join(groups(holding, "met the objective up to", ""), ", ")
 	}
 	title, not := "order of failure as the load rises", ""
-	ranked := rank(BreakingPointMetric, pointers(cells))
+	ranked := verdict.Rank(&summary.Summary{Cells: cells}, verdict.BreakingPointMetric)
 	for i := range known {
 		for j := range i {
 			switch e := ranked.Between(known[i], known[j]); {
 			case e.Basis == summary.Untested:
-				not = gapText(&e, phrase.Plural(ramps, "ramp"))
+				not = verdict.GapText(&e, phrase.Plural(ramps, "ramp"))
 			case loads[i] == loads[j] || e.Sign == cmp.Compare(loads[i], loads[j]):
 			case not == "":
 				not = "not all of these differences are significant"

@@ -3,6 +3,7 @@ package analysis
 import (
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/signals"
 )
 
@@ -40,12 +41,12 @@ func (b *frameBlocks) intervals(c *summary.Cell) (map[string][2]float64, string)
 		shares = append(shares, summary.QuantileShare(name))
 	}
 	for i, interval := range b.blocks.Intervals(shares, stats.Resampling{Seed: 1}) {
-		if interval != nil && Supports(c, names[i]) {
+		if interval != nil && verdict.Supports(c, names[i]) {
 			out["latency_ms."+names[i]] = [2]float64{interval.Low, interval.High}
 		}
 	}
 	if len(out) == 0 {
 		return out, ""
 	}
-	return out, ofFrames
+	return out, summary.OfFrames
 }

@@ -2,9 +2,11 @@ package analysis
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/capacity"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/experiment"
@@ -204,4 +206,43 @@ func (b busyFrames) most() *float64 {
 		most = sums.Higher(most, &cores)
 	}
 	return most
+}
+
+// BenchmarkLine is one result printed by a service that measures itself.
+type BenchmarkLine struct {
+	Trial, Cell int
+	Name        string // without the word Benchmark
+	Procs       int    // GOMAXPROCS at its start
+	Values      []BenchmarkValue
+}
+
+// BenchmarkValue is one figure with its unit, such as "sec/op".
+type BenchmarkValue struct {
+	Value float64
+	Unit  string
+}
+
+// printed returns each figure of one trial with its single value.
+func (t *trial) printed() []summary.Benchmark {
+	var all []summary.Benchmark
+	for i := range t.benchmarks {
+		l := &t.benchmarks[i]
+		for _, v := range l.Values {
+			one := summary.Benchmark{Name: l.Name, Unit: v.Unit, Procs: &l.Procs}
+			at := slices.IndexFunc(all, func(s summary.Benchmark) bool { return s.Path() == one.Path() })
+			if at < 0 {
+				all = append(all, one)
+				at = len(all) - 1
+			}
+			s := &all[at]
+			s.Values = append(s.Values, v.Value)
+			if s.Procs != nil && *s.Procs != l.Procs {
+				s.Procs = nil
+			}
+		}
+	}
+	for i := range all {
+		all[i].Values = []float64{stats.Median(all[i].Values)}
+	}
+	return all
 }

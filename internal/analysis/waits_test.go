@@ -58,7 +58,7 @@ func TestSeriesShowEachDependencyAndTheWaits(t *testing.T) {
 		t.Errorf("dependencies (-want +got):\n%s", diff)
 	}
 	if p.WaitP50 == nil || *p.WaitP50 != 5 || *p.WaitMean != 5 {
-		t.Errorf("waits: p50 %v, mean %v, want 5 ms each, in the warm-up too", show(p.WaitP50), show(p.WaitMean))
+		t.Errorf("waits: p50 %v, mean %v, want 5 ms each, in the warm-up too", shownFigure(p.WaitP50), shownFigure(p.WaitMean))
 	}
 }
 
@@ -74,6 +74,6 @@ func TestTheBusiestFrameIsThatOfAllReplicasTogether(t *testing.T) {
 	got, _ := build(e, fixture.Client(1, signals.Measure, 10, 0), frame(0, 0, signals.Warmup, 9), frame(1, 0, signals.Measure, 0.5), frame(1, 1, signals.Measure, 0.75),
 		frame(2, 0, signals.Measure, 1), short)
 	if p := got.PerTrial[0].CPUMax; p == nil || *p != 1.25 {
-		t.Errorf("the busiest frame has %v cores, want 1.25", show(p))
+		t.Errorf("the busiest frame has %v cores, want 1.25", shownFigure(p))
 	}
 }

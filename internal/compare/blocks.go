@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/report"
@@ -140,7 +140,7 @@ func (p *Pair) differs() string {
 
 // judgments are what became of each --fail-on.
 func (r *Result) judgments() report.List {
-	tones := map[analysis.Outcome]display.Tone{analysis.Held: display.Good, analysis.Broken: display.Bad, analysis.Undecided: display.Warning}
+	tones := map[verdict.Outcome]display.Tone{verdict.Held: display.Good, verdict.Broken: display.Bad, verdict.Undecided: display.Warning}
 	var all report.List
 	for i := range r.FailOn {
 		j := &r.FailOn[i]
@@ -152,7 +152,7 @@ func (r *Result) judgments() report.List {
 // line words a judgment: "BROKEN p99>+10%: p99 is 38% higher in B: …".
 func (j *Judgment) line(cell bool) string {
 	outcome := string(j.Outcome)
-	if j.Outcome == analysis.Undecided {
+	if j.Outcome == verdict.Undecided {
 		outcome = "undecided"
 	}
 	text := strings.ToUpper(outcome) + "  " + j.Bound

@@ -10,8 +10,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/record"
@@ -53,12 +53,12 @@ type Side struct {
 
 // Pair is one cell of each side, with every metric that either of them has.
 type Pair struct {
-	A       string                `json:"cell_a"`
-	B       string                `json:"cell_b"`
-	Main    string                `json:"main"`    // the metric that answers: the objective's, or the breaking point
-	Differs []Contrast            `json:"differs"` // what was set differently
-	Notes   []string              `json:"notes"`   // what to mind when reading it
-	Rows    []analysis.Difference `json:"metrics"`
+	A       string               `json:"cell_a"`
+	B       string               `json:"cell_b"`
+	Main    string               `json:"main"`    // the metric that answers: the objective's, or the breaking point
+	Differs []Contrast           `json:"differs"` // what was set differently
+	Notes   []string             `json:"notes"`   // what to mind when reading it
+	Rows    []verdict.Difference `json:"metrics"`
 }
 
 // Contrast is something that is not the same on both sides, in words.
@@ -71,7 +71,7 @@ type Contrast struct {
 func (c Contrast) String() string { return fmt.Sprintf("%s: A: %s; B: %s", c.What, c.A, c.B) }
 
 // Row is a pair's difference of a metric; nil if neither side has it.
-func (p *Pair) Row(name string) *analysis.Difference {
+func (p *Pair) Row(name string) *verdict.Difference {
 	for i := range p.Rows {
 		if p.Rows[i].Metric == name {
 			return &p.Rows[i]
@@ -116,7 +116,7 @@ func sideOf(c *Cell) Side {
 }
 
 func newPair(m *Match) Pair {
-	p := Pair{A: m.A.shown(), B: m.B.shown(), Main: mainMetric(m), Differs: settings(m), Notes: []string{}, Rows: []analysis.Difference{}}
+	p := Pair{A: m.A.shown(), B: m.B.shown(), Main: mainMetric(m), Differs: settings(m), Notes: []string{}, Rows: []verdict.Difference{}}
 	p.Notes = append(p.Notes, flagged(m)...)
 	for _, side := range []struct {
 		name string
@@ -183,11 +183,11 @@ func mainMetric(m *Match) string {
 
 // addRows adds the difference of one metric to each pair that has it.
 func (r *Result) addRows(matches []Match, m *metric) {
-	pairs := make([]analysis.PairOfCells, len(matches))
+	pairs := make([]verdict.PairOfCells, len(matches))
 	for i := range matches {
-		pairs[i] = analysis.PairOfCells{A: matches[i].A.Figures, B: matches[i].B.Figures}
+		pairs[i] = verdict.PairOfCells{A: matches[i].A.Figures, B: matches[i].B.Figures}
 	}
-	for i, d := range analysis.Differences(m.Metric, pairs) {
+	for i, d := range verdict.Differences(m.Metric, pairs) {
 		if d.A != nil || d.B != nil {
 			r.Pairs[i].Rows = append(r.Pairs[i].Rows, d)
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/secret"
 )
@@ -58,7 +58,7 @@ func TestTheFirstLineSaysTheAnswer(t *testing.T) {
 func TestRowsHaveTheTests(t *testing.T) {
 	r := compared(t, fixture("before", map[string][]float64{"1": quick, "2": quick}), fixture("after", map[string][]float64{"1": slow, "2": quite}))
 	row := r.Pairs[0].Row("p99")
-	if *row.A != 166 || *row.B != 704 || row.Verdict != analysis.Higher || row.Trials != [2]int{6, 6} {
+	if *row.A != 166 || *row.B != 704 || row.Verdict != verdict.Higher || row.Trials != [2]int{6, 6} {
 		t.Errorf("%+v", *row)
 	}
 	// Six and six that do not overlap: 2 of 924; two cells.
@@ -68,13 +68,13 @@ func TestRowsHaveTheTests(t *testing.T) {
 	if got := *row.Percent; math.Abs(got-100**row.Shift/166) > 1e-9 {
 		t.Errorf("percent %v", got)
 	}
-	if row := r.Pairs[0].Row("availability"); row.Verdict != analysis.Alike || *row.PHolm != 1 || *row.Shift != 0 {
+	if row := r.Pairs[0].Row("availability"); row.Verdict != verdict.Alike || *row.PHolm != 1 || *row.Shift != 0 {
 		t.Errorf("the same in all trials: %+v", *row)
 	}
 	if row := r.Pairs[0].Row(breakingPoint); row != nil {
 		t.Errorf("a breaking point that was not searched: %+v", *row)
 	}
-	if r.Pairs[0].Main != "p99" || r.Pairs[1].Row("p99").Verdict != analysis.Alike {
+	if r.Pairs[0].Main != "p99" || r.Pairs[1].Row("p99").Verdict != verdict.Alike {
 		t.Errorf("%+v", r.Pairs)
 	}
 }
@@ -88,7 +88,7 @@ func TestSearchesOfManyTrialsAreTested(t *testing.T) {
 		b.Cells[0].Figures.PerTrial[i].Breaking = ptr(420 + float64(i))
 	}
 	row := compared(t, a, b).Pairs[0].Row(breakingPoint)
-	if row.Censored || row.Verdict != analysis.Higher || *row.Shift != 115 {
+	if row.Censored || row.Verdict != verdict.Higher || *row.Shift != 115 {
 		t.Errorf("%+v", *row)
 	}
 	// Lower bounds rank by what they bound.
@@ -97,7 +97,7 @@ func TestSearchesOfManyTrialsAreTested(t *testing.T) {
 	}
 	b.Cells[0].Figures.Breaking.AtLeast, b.Cells[0].Figures.Breaking.High = true, nil
 	row = compared(t, a, b).Pairs[0].Row(breakingPoint)
-	if !row.Censored || row.Verdict != analysis.Higher || row.High != nil || *row.Low < 100 || row.AtLeast != [2]bool{false, true} {
+	if !row.Censored || row.Verdict != verdict.Higher || row.High != nil || *row.Low < 100 || row.AtLeast != [2]bool{false, true} {
 		t.Errorf("%+v", *row)
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/narrative"
 )
 
 // Bound is a --fail-on: by how much B may differ from A.
 type Bound struct {
 	Text string // as it was written
-	analysis.Bound
+	verdict.Bound
 }
 
 // ParseBound reads "p99>+10%", "rate<-5%", "p99>+20ms" or "throttled>+5pp": a
@@ -32,7 +32,7 @@ func ParseBound(text string) (Bound, error) {
 	if m == nil {
 		return wrong("%q is no metric; these are: %s", plain[:at], MetricNames())
 	}
-	b := Bound{plain, analysis.Bound{Metric: m.Name, Above: plain[at] == '>'}}
+	b := Bound{plain, verdict.Bound{Metric: m.Name, Above: plain[at] == '>'}}
 	amount := plain[at+1:]
 	sign := "+"
 	if !b.Above {
@@ -70,10 +70,10 @@ func (m *metric) boundUnits() string {
 
 // Judgment is one bound held against one pair.
 type Judgment struct {
-	Bound   string           `json:"bound"`
-	Cell    string           `json:"cell"` // of B
-	Outcome analysis.Outcome `json:"outcome"`
-	Why     string           `json:"why"`
+	Bound   string          `json:"bound"`
+	Cell    string          `json:"cell"` // of B
+	Outcome verdict.Outcome `json:"outcome"`
+	Why     string          `json:"why"`
 }
 
 // Judge holds every bound against every pair, and keeps the judgments in the
@@ -86,7 +86,7 @@ func (r *Result) Judge(bounds []Bound, strict bool) (failed bool) {
 			d := p.Row(b.Metric)
 			j := b.Bound.Judge(d)
 			r.FailOn = append(r.FailOn, Judgment{Bound: b.Text, Cell: p.B, Outcome: j.Outcome, Why: narrative.Judged(b.Bound, d, j)})
-			failed = failed || j.Outcome == analysis.Broken || strict && j.Outcome == analysis.Undecided
+			failed = failed || j.Outcome == verdict.Broken || strict && j.Outcome == verdict.Undecided
 		}
 	}
 	return failed

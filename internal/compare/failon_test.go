@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 )
 
 func TestBoundsAreReadStrictly(t *testing.T) {
@@ -51,32 +51,32 @@ func FuzzParseBound(f *testing.F) {
 func TestJudgments(t *testing.T) {
 	from0 := one(t, quick, quick)
 	row := from0.Pairs[0].Row("throttled")
-	row.A, row.Shift, row.Percent, row.Low, row.High, row.Verdict = ptr(0.0), ptr(0.3), nil, ptr(0.2), ptr(0.4), analysis.Higher
+	row.A, row.Shift, row.Percent, row.Low, row.High, row.Verdict = ptr(0.0), ptr(0.3), nil, ptr(0.2), ptr(0.4), verdict.Higher
 	maybe0 := one(t, quick, quick)
 	row = maybe0.Pairs[0].Row("throttled")
 	row.A, row.Shift, row.Percent, row.Low, row.High = ptr(0.0), ptr(0.1), nil, ptr(0.0), ptr(0.2)
 	for name, c := range map[string]struct {
 		result  *Result
 		bound   string
-		outcome analysis.Outcome
+		outcome verdict.Outcome
 		why     string
 	}{
-		"worse by more":             {one(t, quick, slow), "p99>+10%", analysis.Broken, "p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)"},
-		"worse by more, absolutely": {one(t, quick, slow), "p99>+500ms", analysis.Broken, "p99 +324%"},
-		"worse by less":             {one(t, quick, slow), "p99>+600ms", analysis.Held, "p99 +324%"},
-		"better":                    {one(t, slow, quick), "p99>+10%", analysis.Held, "p99 −76%"},
-		"lower than asked":          {one(t, slow, quick), "p99<-10%", analysis.Broken, "p99 −76%"},
-		"no difference":             {one(t, quick, quite), "p99>+10%", analysis.Held, "p 0.94"},
-		"no difference, and no bound that holds it": {one(t, quick, quite), "p99>+0%", analysis.Undecided, "95%: −6 to +6 ms, p 0.94); the 95% interval, -3.61% to +3.61% of A, includes the bound: more repeats"},
-		"another metric":     {one(t, quick, slow), "rate<-5%", analysis.Held, "rate 0.0% (0 requests/s"},
-		"in points":          {one(t, quick, slow), "throttled>+50pp", analysis.Broken, "throttled periods +324% (+53.8 points"},
-		"in points, by less": {one(t, quick, slow), "throttled>+60pp", analysis.Held, "+53.8 points"},
-		"from 0":             {from0, "throttled>+500%", analysis.Broken, "throttled periods +30.0 points (95%: +20.0 to +40.0 points"},
-		"from 0, or not":     {maybe0, "throttled>+500%", analysis.Undecided, "95%: 0.0 to +20.0 points, p 1.00); the 95% interval includes the bound"},
-		"from 0, in points":  {maybe0, "throttled>+20pp", analysis.Held, "95%: 0.0 to +20.0 points"},
-		"too few trials":     {one(t, quick[:3], slow[:3]), "p99>+10%", analysis.Undecided, "3 and 3 trials; at least 4 and 4 are needed"},
-		"one side only":      {one(t, quick, nil), "p99>+10%", analysis.Undecided, "measured in A only"},
-		"not measured":       {one(t, quick, slow), "breaking_point<-5%", analysis.Undecided, "breaking point was not measured"},
+		"worse by more":             {one(t, quick, slow), "p99>+10%", verdict.Broken, "p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)"},
+		"worse by more, absolutely": {one(t, quick, slow), "p99>+500ms", verdict.Broken, "p99 +324%"},
+		"worse by less":             {one(t, quick, slow), "p99>+600ms", verdict.Held, "p99 +324%"},
+		"better":                    {one(t, slow, quick), "p99>+10%", verdict.Held, "p99 −76%"},
+		"lower than asked":          {one(t, slow, quick), "p99<-10%", verdict.Broken, "p99 −76%"},
+		"no difference":             {one(t, quick, quite), "p99>+10%", verdict.Held, "p 0.94"},
+		"no difference, and no bound that holds it": {one(t, quick, quite), "p99>+0%", verdict.Undecided, "95%: −6 to +6 ms, p 0.94); the 95% interval, -3.61% to +3.61% of A, includes the bound: more repeats"},
+		"another metric":     {one(t, quick, slow), "rate<-5%", verdict.Held, "rate 0.0% (0 requests/s"},
+		"in points":          {one(t, quick, slow), "throttled>+50pp", verdict.Broken, "throttled periods +324% (+53.8 points"},
+		"in points, by less": {one(t, quick, slow), "throttled>+60pp", verdict.Held, "+53.8 points"},
+		"from 0":             {from0, "throttled>+500%", verdict.Broken, "throttled periods +30.0 points (95%: +20.0 to +40.0 points"},
+		"from 0, or not":     {maybe0, "throttled>+500%", verdict.Undecided, "95%: 0.0 to +20.0 points, p 1.00); the 95% interval includes the bound"},
+		"from 0, in points":  {maybe0, "throttled>+20pp", verdict.Held, "95%: 0.0 to +20.0 points"},
+		"too few trials":     {one(t, quick[:3], slow[:3]), "p99>+10%", verdict.Undecided, "3 and 3 trials; at least 4 and 4 are needed"},
+		"one side only":      {one(t, quick, nil), "p99>+10%", verdict.Undecided, "measured in A only"},
+		"not measured":       {one(t, quick, slow), "breaking_point<-5%", verdict.Undecided, "breaking point was not measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := ParseBound(c.bound)
@@ -85,10 +85,10 @@ func TestJudgments(t *testing.T) {
 			}
 			failed := c.result.Judge([]Bound{b}, false)
 			j := c.result.FailOn[len(c.result.FailOn)-1]
-			if j.Outcome != c.outcome || !strings.Contains(j.Why, c.why) || failed != (c.outcome == analysis.Broken) {
+			if j.Outcome != c.outcome || !strings.Contains(j.Why, c.why) || failed != (c.outcome == verdict.Broken) {
 				t.Errorf("failed %v: %+v", failed, j)
 			}
-			if strict := c.result.Judge([]Bound{b}, true); strict != (c.outcome != analysis.Held) {
+			if strict := c.result.Judge([]Bound{b}, true); strict != (c.outcome != verdict.Held) {
 				t.Errorf("strictly: failed %v", strict)
 			}
 		})
@@ -105,7 +105,7 @@ func TestOneSearchASideDecidesNoBound(t *testing.T) {
 	}
 	trial := map[string][]float64{"1": {1}}
 	once := compared(t, searched(fixture("before", trial), breaking(304, 298, 310)), searched(fixture("after", trial), breaking(289, 282, 296)))
-	if failed := once.Judge([]Bound{bound}, false); failed || once.FailOn[0].Outcome != analysis.Undecided {
+	if failed := once.Judge([]Bound{bound}, false); failed || once.FailOn[0].Outcome != verdict.Undecided {
 		t.Errorf("one search each: failed %v, %+v", failed, once.FailOn[0])
 	}
 	if !once.Judge([]Bound{bound}, true) {
@@ -120,7 +120,7 @@ func TestOneSearchASideDecidesNoBound(t *testing.T) {
 		a.Cells[0].Figures.PerTrial[i].Breaking, b.Cells[0].Figures.PerTrial[i].Breaking = ptr(301+float64(i)), ptr(271+float64(i))
 	}
 	six := compared(t, a, b)
-	if failed := six.Judge([]Bound{bound}, false); !failed || six.FailOn[0].Outcome != analysis.Broken {
+	if failed := six.Judge([]Bound{bound}, false); !failed || six.FailOn[0].Outcome != verdict.Broken {
 		t.Errorf("six searches each: failed %v, %+v", failed, six.FailOn[0])
 	}
 }
@@ -131,29 +131,29 @@ func TestABoundIsJudgedByTheWholeInterval(t *testing.T) {
 		bound     string
 		a         float64
 		low, high *float64 // of the difference
-		verdict   analysis.Direction
-		want      analysis.Outcome
+		verdict   verdict.Direction
+		want      verdict.Outcome
 	}{
-		"+43%, and not surely more than 0":       {"p99>+10%", 105, ptr(-7.), ptr(58.), analysis.Alike, analysis.Undecided},
-		"+9.8%, surely more than 0":              {"p99>+9%", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Undecided},
-		"surely more than the bound":             {"p99>+5%", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Broken},
-		"surely less than the bound":             {"p99>+14%", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Held},
-		"an end on the bound does not exceed it": {"p99>+13%", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Held},
-		"the other end on the bound":             {"p99>+6%", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Undecided},
-		"beyond, but not among so many cells":    {"p99>+5%", 100, ptr(6.), ptr(13.), analysis.Alike, analysis.Undecided},
-		"in milliseconds":                        {"p99>+5ms", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Broken},
-		"in milliseconds, across":                {"p99>+10ms", 100, ptr(6.), ptr(13.), analysis.Higher, analysis.Undecided},
-		"a fall that is looked for":              {"rate<-5%", 1000, ptr(-90.), ptr(-60.), analysis.Lower, analysis.Broken},
-		"a fall, not surely beyond":              {"rate<-5%", 1000, ptr(-90.), ptr(-40.), analysis.Lower, analysis.Undecided},
-		"a fall, surely within":                  {"rate<-10%", 1000, ptr(-90.), ptr(-40.), analysis.Lower, analysis.Held},
-		"a fall in requests/s":                   {"rate<-50", 1000, ptr(-90.), ptr(-60.), analysis.Lower, analysis.Broken},
-		"a rise keeps a bound on a fall":         {"rate<-5%", 1000, ptr(10.), ptr(20.), analysis.Higher, analysis.Held},
-		"no lower end":                           {"breaking_point<-5%", 300, nil, ptr(20.), analysis.Alike, analysis.Undecided},
-		"no upper end, and within":               {"breaking_point<-5%", 300, ptr(-10.), nil, analysis.Higher, analysis.Held},
-		"no upper end":                           {"breaking_point<-5%", 300, ptr(-20.), nil, analysis.Higher, analysis.Undecided},
-		"no end":                                 {"breaking_point<-5%", 300, nil, nil, analysis.Alike, analysis.Undecided},
-		"in points, of a share":                  {"throttled>+5pp", 0.2, ptr(0.06), ptr(0.08), analysis.Higher, analysis.Broken},
-		"in points, across":                      {"throttled>+7pp", 0.2, ptr(0.06), ptr(0.08), analysis.Higher, analysis.Undecided},
+		"+43%, and not surely more than 0":       {"p99>+10%", 105, ptr(-7.), ptr(58.), verdict.Alike, verdict.Undecided},
+		"+9.8%, surely more than 0":              {"p99>+9%", 100, ptr(6.), ptr(13.), verdict.Higher, verdict.Undecided},
+		"surely more than the bound":             {"p99>+5%", 100, ptr(6.), ptr(13.), verdict.Higher, verdict.Broken},
+		"surely less than the bound":             {"p99>+14%", 100, ptr(6.), ptr(13.), verdict.Higher, verdict.Held},
+		"an end on the bound does not exceed it": {"p99>+13%", 100, ptr(6.), ptr(13.), verdict.Higher, verdict.Held},
+		"the other end on the bound":             {"p99>+6%", 100, ptr(6.), ptr(13.), verdict.Higher, verdict.Undecided},
+		"beyond, but not among so many cells":    {"p99>+5%", 100, ptr(6.), ptr(13.), verdict.Alike, verdict.Undecided},
+		"in milliseconds":                        {"p99>+5ms", 100, ptr(6.), ptr(13.), verdict.Higher, verdict.Broken},
+		"in milliseconds, across":                {"p99>+10ms", 100, ptr(6.), ptr(13.), verdict.Higher, verdict.Undecided},
+		"a fall that is looked for":              {"rate<-5%", 1000, ptr(-90.), ptr(-60.), verdict.Lower, verdict.Broken},
+		"a fall, not surely beyond":              {"rate<-5%", 1000, ptr(-90.), ptr(-40.), verdict.Lower, verdict.Undecided},
+		"a fall, surely within":                  {"rate<-10%", 1000, ptr(-90.), ptr(-40.), verdict.Lower, verdict.Held},
+		"a fall in requests/s":                   {"rate<-50", 1000, ptr(-90.), ptr(-60.), verdict.Lower, verdict.Broken},
+		"a rise keeps a bound on a fall":         {"rate<-5%", 1000, ptr(10.), ptr(20.), verdict.Higher, verdict.Held},
+		"no lower end":                           {"breaking_point<-5%", 300, nil, ptr(20.), verdict.Alike, verdict.Undecided},
+		"no upper end, and within":               {"breaking_point<-5%", 300, ptr(-10.), nil, verdict.Higher, verdict.Held},
+		"no upper end":                           {"breaking_point<-5%", 300, ptr(-20.), nil, verdict.Higher, verdict.Undecided},
+		"no end":                                 {"breaking_point<-5%", 300, nil, nil, verdict.Alike, verdict.Undecided},
+		"in points, of a share":                  {"throttled>+5pp", 0.2, ptr(0.06), ptr(0.08), verdict.Higher, verdict.Broken},
+		"in points, across":                      {"throttled>+7pp", 0.2, ptr(0.06), ptr(0.08), verdict.Higher, verdict.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := ParseBound(c.bound)
@@ -164,11 +164,11 @@ func TestABoundIsJudgedByTheWholeInterval(t *testing.T) {
 			if c.low != nil && c.high != nil {
 				middle = (*c.low + *c.high) / 2
 			}
-			row := analysis.Difference{Metric: b.Metric, Unit: metricOf(b.Metric).Unit, A: &c.a, B: ptr(c.a + middle), Shift: &middle, Percent: ptr(100 * middle / c.a),
+			row := verdict.Difference{Metric: b.Metric, Unit: metricOf(b.Metric).Unit, A: &c.a, B: ptr(c.a + middle), Shift: &middle, Percent: ptr(100 * middle / c.a),
 				Low: c.low, High: c.high, Verdict: c.verdict}
-			r := &Result{Pairs: []Pair{{B: "b", Rows: []analysis.Difference{row}}}}
+			r := &Result{Pairs: []Pair{{B: "b", Rows: []verdict.Difference{row}}}}
 			failed, strict := r.Judge([]Bound{b}, false), r.Judge([]Bound{b}, true)
-			if got := r.FailOn[0]; got.Outcome != c.want || failed != (c.want == analysis.Broken) || strict != (c.want != analysis.Held) {
+			if got := r.FailOn[0]; got.Outcome != c.want || failed != (c.want == verdict.Broken) || strict != (c.want != verdict.Held) {
 				t.Errorf("failed %v, strictly %v: %+v; want %s", failed, strict, got, c.want)
 			}
 		})
@@ -196,34 +196,34 @@ func TestRefusalsBreakABoundOnALatency(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b  *Selection
 		bound string
-		want  analysis.Outcome
+		want  verdict.Outcome
 	}{
-		"B refuses most, and is quick":      {side(slow, 100), side(quick, 10), "p99>+10%", analysis.Broken},
-		"B refuses all":                     {side(slow, 100), side(quick, 0), "p99>+10%", analysis.Broken},
-		"as many as a p99 allows":           {side(slow, 100), side(quick, 99), "p99>+10%", analysis.Held},
-		"but not a p99.9":                   {side(slow, 100), side(quick, 99), "p999>+10%", analysis.Broken},
-		"that is no gain":                   {side(slow, 100), side(quick, 10), "p99<-10%", analysis.Held},
-		"A refused, and B does not":         {side(quick, 10), side(slow, 100), "p99>+10%", analysis.Held},
-		"both refuse":                       {side(slow, 10), side(quick, 10), "p99>+10%", analysis.Undecided},
-		"B refuses in some trials":          {side(slow, 100), side(quick, 100, 10), "p99>+10%", analysis.Undecided},
-		"too few trials":                    {side(slow[:3], 100), side(quick[:3], 10), "p99>+10%", analysis.Undecided},
-		"what is not a latency is as it is": {side(slow, 100), side(quick, 10), "rate<-5%", analysis.Held},
+		"B refuses most, and is quick":      {side(slow, 100), side(quick, 10), "p99>+10%", verdict.Broken},
+		"B refuses all":                     {side(slow, 100), side(quick, 0), "p99>+10%", verdict.Broken},
+		"as many as a p99 allows":           {side(slow, 100), side(quick, 99), "p99>+10%", verdict.Held},
+		"but not a p99.9":                   {side(slow, 100), side(quick, 99), "p999>+10%", verdict.Broken},
+		"that is no gain":                   {side(slow, 100), side(quick, 10), "p99<-10%", verdict.Held},
+		"A refused, and B does not":         {side(quick, 10), side(slow, 100), "p99>+10%", verdict.Held},
+		"both refuse":                       {side(slow, 10), side(quick, 10), "p99>+10%", verdict.Undecided},
+		"B refuses in some trials":          {side(slow, 100), side(quick, 100, 10), "p99>+10%", verdict.Undecided},
+		"too few trials":                    {side(slow[:3], 100), side(quick[:3], 10), "p99>+10%", verdict.Undecided},
+		"what is not a latency is as it is": {side(slow, 100), side(quick, 10), "rate<-5%", verdict.Held},
 
 		// The interval is valid with infinite trials, and decides first.
-		"B is slower, and fails in five of six trials": {side(quick, 100), side(slow, mostly(10)...), "p99>+10%", analysis.Broken},
-		"in milliseconds":                                     {side(quick, 100), side(slow, mostly(10)...), "p99>+500ms", analysis.Broken},
-		"the finite end does not exceed the bound":            {side(quick, 100), side(slow, mostly(10)...), "p99>+600ms", analysis.Undecided},
-		"slower is no gain":                                   {side(quick, 100), side(slow, mostly(10)...), "p99<-10%", analysis.Held},
-		"B is slower, and fails in one trial":                 {side(quick, 100), side(slow, 10, 100, 100, 100, 100, 100), "p99>+10%", analysis.Broken},
-		"B is slower, and answers nothing in one trial":       {side(quick, 100), side(slow, 0, 100, 100, 100, 100, 100), "p99>+10%", analysis.Broken},
-		"B is alike, and fails in one trial":                  {side(quick, 100), side(quite, 10, 100, 100, 100, 100, 100), "p99>+10%", analysis.Undecided},
-		"A fails in one trial, and B is slower":               {side(quick, 10, 100, 100, 100, 100, 100), side(slow, 100), "p99>+10%", analysis.Undecided},
-		"A fails in one trial, and B is quicker":              {side(slow, 10, 100, 100, 100, 100, 100), side(quick, 100), "p99>+10%", analysis.Held},
-		"that is a gain":                                      {side(slow, 10, 100, 100, 100, 100, 100), side(quick, 100), "p99<-10%", analysis.Broken},
-		"both fail in one trial":                              {side(quick, 10, 100, 100, 100, 100, 100), side(slow, 10, 100, 100, 100, 100, 100), "p99>+10%", analysis.Undecided},
-		"B fails in 9 of 12 trials, so that no end is finite": {side(append(quick, quite...), 100), side(append(quick, quite...), 10, 10, 10, 100), "p99>+10%", analysis.Broken},
-		"A fails in 9 of 12 trials":                           {side(append(quick, quite...), 10, 10, 10, 100), side(append(quick, quite...), 100), "p99>+10%", analysis.Held},
-		"a fall, when A fails in 9 of 12 trials":              {side(append(quick, quite...), 10, 10, 10, 100), side(append(quick, quite...), 100), "p99<-10%", analysis.Broken},
+		"B is slower, and fails in five of six trials": {side(quick, 100), side(slow, mostly(10)...), "p99>+10%", verdict.Broken},
+		"in milliseconds":                                     {side(quick, 100), side(slow, mostly(10)...), "p99>+500ms", verdict.Broken},
+		"the finite end does not exceed the bound":            {side(quick, 100), side(slow, mostly(10)...), "p99>+600ms", verdict.Undecided},
+		"slower is no gain":                                   {side(quick, 100), side(slow, mostly(10)...), "p99<-10%", verdict.Held},
+		"B is slower, and fails in one trial":                 {side(quick, 100), side(slow, 10, 100, 100, 100, 100, 100), "p99>+10%", verdict.Broken},
+		"B is slower, and answers nothing in one trial":       {side(quick, 100), side(slow, 0, 100, 100, 100, 100, 100), "p99>+10%", verdict.Broken},
+		"B is alike, and fails in one trial":                  {side(quick, 100), side(quite, 10, 100, 100, 100, 100, 100), "p99>+10%", verdict.Undecided},
+		"A fails in one trial, and B is slower":               {side(quick, 10, 100, 100, 100, 100, 100), side(slow, 100), "p99>+10%", verdict.Undecided},
+		"A fails in one trial, and B is quicker":              {side(slow, 10, 100, 100, 100, 100, 100), side(quick, 100), "p99>+10%", verdict.Held},
+		"that is a gain":                                      {side(slow, 10, 100, 100, 100, 100, 100), side(quick, 100), "p99<-10%", verdict.Broken},
+		"both fail in one trial":                              {side(quick, 10, 100, 100, 100, 100, 100), side(slow, 10, 100, 100, 100, 100, 100), "p99>+10%", verdict.Undecided},
+		"B fails in 9 of 12 trials, so that no end is finite": {side(append(quick, quite...), 100), side(append(quick, quite...), 10, 10, 10, 100), "p99>+10%", verdict.Broken},
+		"A fails in 9 of 12 trials":                           {side(append(quick, quite...), 10, 10, 10, 100), side(append(quick, quite...), 100), "p99>+10%", verdict.Held},
+		"a fall, when A fails in 9 of 12 trials":              {side(append(quick, quite...), 10, 10, 10, 100), side(append(quick, quite...), 100), "p99<-10%", verdict.Broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := ParseBound(c.bound)
@@ -233,13 +233,13 @@ func TestRefusalsBreakABoundOnALatency(t *testing.T) {
 			r := compared(t, c.a, c.b)
 			failed := r.Judge([]Bound{b}, false)
 			got := r.FailOn[0]
-			if got.Outcome != c.want || failed != (c.want == analysis.Broken) {
+			if got.Outcome != c.want || failed != (c.want == verdict.Broken) {
 				t.Errorf("failed %v: %+v, want %s", failed, got, c.want)
 			}
-			if strict := r.Judge([]Bound{b}, true); strict != (c.want != analysis.Held) {
+			if strict := r.Judge([]Bound{b}, true); strict != (c.want != verdict.Held) {
 				t.Errorf("strictly: failed %v", strict)
 			}
-			if d := r.Pairs[0].Row(b.Metric); c.want == analysis.Broken && (d.Significant() && d.Better() != !b.Above) {
+			if d := r.Pairs[0].Row(b.Metric); c.want == verdict.Broken && (d.Significant() && d.Better() != !b.Above) {
 				t.Errorf("the table says %s: %+v", d.Verdict, got)
 			}
 		})

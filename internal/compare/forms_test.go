@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/report/text"
 )
@@ -185,7 +185,7 @@ func TestJSONCanBeReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := got.Pairs[0].Row("p99")
-	if row.Verdict != analysis.OneSided || row.B != nil || *row.A != 163 {
+	if row.Verdict != verdict.OneSided || row.B != nil || *row.A != 163 {
 		t.Errorf("%+v", *row)
 	}
 	for _, list := range []string{`"incomparable": []`, `"only_in_a": []`, `"fail_on": []`, `"differs": []`, `"notes": []`} {

@@ -3,7 +3,7 @@ package compare
 import (
 	"io"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/report/junit"
 )
 
@@ -16,9 +16,9 @@ func JUnit(w io.Writer, r *Result, matches []Match, strict bool) error {
 		j := &r.FailOn[i]
 		one := junit.Case{Class: "compare", Name: j.Cell + ": " + j.Bound, Why: string(j.Outcome) + ": " + j.Why}
 		switch {
-		case j.Outcome == analysis.Broken:
+		case j.Outcome == verdict.Broken:
 			one.Outcome = junit.Failed
-		case j.Outcome == analysis.Undecided:
+		case j.Outcome == verdict.Undecided:
 			one.Why = "undecided: " + j.Why
 			if one.Outcome = junit.Skipped; strict {
 				one.Outcome = junit.Failed

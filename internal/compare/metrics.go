@@ -3,12 +3,12 @@ package compare
 import (
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 )
 
 // metric is one line of a comparison: a metric of analysis, and how it is compared.
 type metric struct {
-	analysis.Metric
+	verdict.Metric
 	bound   string  // the unit of a bound in --fail-on that is not a percentage
 	seldom  bool    // shown only if it is asked for
 	short   string  // its head in the table, as in a report; "": its words
@@ -17,7 +17,7 @@ type metric struct {
 	benchBy float64 // times the value is that in the unit of bench
 }
 
-const breakingPoint = analysis.BreakingPointMetric
+const breakingPoint = verdict.BreakingPointMetric
 
 // metrics in the order in which they are shown.
 var metrics = []metric{
@@ -35,7 +35,7 @@ var metrics = []metric{
 
 // known is a metric that analysis has.
 func known(name, bound, bench string, benchBy float64) metric {
-	m, ok := analysis.MetricOf(name)
+	m, ok := verdict.MetricOf(name)
 	if !ok {
 		panic("compare: analysis has no metric " + name)
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/signals"
@@ -80,7 +80,7 @@ func TestRecordsAreReadFromTheirFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		row := r.Pairs[0].Row("p99")
-		if row.Verdict != analysis.Higher || *row.A < 165 || *row.A > 167 || *row.B < 703 || *row.B > 705 {
+		if row.Verdict != verdict.Higher || *row.A < 165 || *row.A > 167 || *row.B < 703 || *row.B > 705 {
 			t.Errorf("%+v", *row)
 		}
 	})

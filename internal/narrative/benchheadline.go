@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -42,7 +42,7 @@ func (a *answer) benchmarks() []string {
 
 // benchmark words one figure over all cells that have it.
 func (a *answer) benchmark(what *summary.Benchmark) string {
-	inPlan, all := analysis.BenchmarkContenders(a.s, what.Path(), a.names)
+	inPlan, all := verdict.BenchmarkContenders(a.s, what.Path(), a.names)
 	if len(all) == 1 {
 		r := BenchRow{Cell: all[0].Cell, Of: what}
 		text := r.Sentence()
@@ -58,7 +58,7 @@ func (a *answer) benchmark(what *summary.Benchmark) string {
 	if what.HigherIsBetter() {
 		best = "highest"
 	}
-	text, alone := ranking{inPlan, all, analysis.Rank(a.s, what.Path()), best, benchMeasure(what.Unit) + " in benchmark " + display.Plain(what.Name), func(c analysis.Contender) string {
+	text, alone := ranking{inPlan, all, verdict.Rank(a.s, what.Path()), best, benchMeasure(what.Unit) + " in benchmark " + display.Plain(what.Name), func(c verdict.Contender) string {
 		times, unit := BenchUnit(what.Unit, c.Value)
 		return display.Figure(c.Value*times) + " " + unit
 	}}.text("")

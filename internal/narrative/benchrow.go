@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -103,17 +103,17 @@ func (r *BenchRow) UnitName() string {
 }
 
 // Ends of the figure, and what they are.
-func (r *BenchRow) Ends() (low, high float64, what analysis.Certainty) {
+func (r *BenchRow) Ends() (low, high float64, what verdict.Certainty) {
 	if r.Of == nil {
-		return 0, 0, analysis.NoEnds
+		return 0, 0, verdict.NoEnds
 	}
-	return analysis.BenchmarkEnds(r.Of)
+	return verdict.BenchmarkEnds(r.Of)
 }
 
 // Spread writes the ends: "1.20–1.26".
 func (r *BenchRow) Spread() string {
 	low, high, what := r.Ends()
-	if what == analysis.NoEnds {
+	if what == verdict.NoEnds {
 		return display.Absent
 	}
 	times, _ := r.Unit()
@@ -133,9 +133,9 @@ func BenchFigure(v float64) string {
 func (r *BenchRow) Sentence() string {
 	text := fmt.Sprintf("%s: %s %s", r.Name(), r.Figure(), r.UnitName())
 	switch _, _, what := r.Ends(); what {
-	case analysis.IntervalOfTrials:
+	case verdict.IntervalOfTrials:
 		text += " (95% interval " + r.Spread() + ")"
-	case analysis.RangeOfTrials:
+	case verdict.RangeOfTrials:
 		text += " (range of the trials " + r.Spread() + ")"
 	}
 	if r.Of.Procs != nil {

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -15,7 +15,7 @@ import (
 // part, with the figure of each.
 func ClaimedCells(s *summary.Summary, names []string, c *summary.Claim) string {
 	words := display.Plain(c.Metric)
-	if m, ok := analysis.MetricOf(c.Metric); ok {
+	if m, ok := verdict.MetricOf(c.Metric); ok {
 		words = m.Words
 	}
 	if at := summary.Finite(c.At); at != nil {

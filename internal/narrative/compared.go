@@ -5,17 +5,17 @@ import (
 	"math"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // ComparedPair is a pair of cells by the metric that the comparison is about.
 type ComparedPair struct {
-	Name string               // of the cell of B
-	Main *analysis.Difference // nil: measured on neither side
+	Name string              // of the cell of B
+	Main *verdict.Difference // nil: measured on neither side
 }
 
 // Compared is the answer of a comparison in one sentence.
@@ -24,7 +24,7 @@ func Compared(metric string, pairs []ComparedPair) string {
 		if d := pairs[0].Main; d != nil {
 			return Difference{d}.Sentence()
 		}
-		m, _ := analysis.MetricOf(metric)
+		m, _ := verdict.MetricOf(metric)
 		return "No " + m.Words + " was measured on either side."
 	}
 	return display.Capital(comparedPairs(subject(metric), pairs))
@@ -34,18 +34,18 @@ func Compared(metric string, pairs []ComparedPair) string {
 // differs, and the pair in which it differs most.
 func comparedPairs(words string, pairs []ComparedPair) string {
 	var higher, lower, decided int
-	var most *analysis.Difference
+	var most *verdict.Difference
 	var where string
 	for _, p := range pairs {
 		d := p.Main
-		if d == nil || d.Verdict == analysis.OneSided || d.Verdict == analysis.TooFew || d.Verdict == analysis.Withheld {
+		if d == nil || d.Verdict == verdict.OneSided || d.Verdict == verdict.TooFew || d.Verdict == verdict.Withheld {
 			continue
 		}
 		decided++
 		switch d.Verdict {
-		case analysis.Higher:
+		case verdict.Higher:
 			higher++
-		case analysis.Lower:
+		case verdict.Lower:
 			lower++
 		default:
 			continue
@@ -72,7 +72,7 @@ func comparedPairs(words string, pairs []ComparedPair) string {
 // undecided is what the first undecided pair lacks.
 func undecided(pairs []ComparedPair) string {
 	for _, p := range pairs {
-		if p.Main != nil && (p.Main.Verdict == analysis.TooFew || p.Main.Verdict == analysis.Withheld) {
+		if p.Main != nil && (p.Main.Verdict == verdict.TooFew || p.Main.Verdict == verdict.Withheld) {
 			return Difference{p.Main}.tooFew()
 		}
 	}
@@ -80,7 +80,7 @@ func undecided(pairs []ComparedPair) string {
 }
 
 // step is the size of a difference, to compare pairs by.
-func step(d *analysis.Difference) float64 {
+func step(d *verdict.Difference) float64 {
 	if d.Percent == nil {
 		return 0
 	}
@@ -89,9 +89,9 @@ func step(d *analysis.Difference) float64 {
 
 // subject is a metric at the beginning of a sentence: "p99", "the rate".
 func subject(metric string) string {
-	m, _ := analysis.MetricOf(metric)
+	m, _ := verdict.MetricOf(metric)
 	switch metric {
-	case "rate", analysis.BreakingPointMetric:
+	case "rate", verdict.BreakingPointMetric:
 		return "the " + m.Words
 	case "throttled":
 		return "the share of throttled periods"
@@ -100,22 +100,22 @@ func subject(metric string) string {
 }
 
 // Difference words the difference of one metric between A and B.
-type Difference struct{ *analysis.Difference }
+type Difference struct{ *verdict.Difference }
 
 // Sentence is what a difference shows: "p99 is 58% lower in B: shift −596 ms (95%
 // interval −1,072 to −313); medians 1,025 ms in A, 421 ms in B".
 func (d Difference) Sentence() string {
 	words := subject(d.Metric)
 	switch d.Verdict {
-	case analysis.OneSided:
+	case verdict.OneSided:
 		side, value := "A", d.Left()
 		if d.A == nil {
 			side, value = "B", d.Right()
 		}
 		return display.Capital(fmt.Sprintf("%s was measured in %s only: %s", words, side, value+d.unit()))
-	case analysis.TooFew, analysis.Withheld:
+	case verdict.TooFew, verdict.Withheld:
 		return display.Capital(fmt.Sprintf("%s is %s in A and %s in B (not tested): %s", words, d.Left(), d.Right()+d.unit(), d.tooFew()))
-	case analysis.Alike:
+	case verdict.Alike:
 		return fmt.Sprintf("No significant difference in %s: %s (%s)", words, d.medians(), d.why())
 	}
 	return display.Capital(fmt.Sprintf("%s is %s in B: %s", words, d.howMuch(), d.fromTo()))
@@ -125,12 +125,12 @@ func (d Difference) Sentence() string {
 // points lower", "at least 20% higher".
 func (d Difference) howMuch() string {
 	way, bound := string(d.Verdict), ""
-	if d.Verdict == analysis.Higher && d.AtLeast[1] || d.Verdict == analysis.Lower && d.AtLeast[0] {
+	if d.Verdict == verdict.Higher && d.AtLeast[1] || d.Verdict == verdict.Lower && d.AtLeast[0] {
 		bound = "at least "
 	}
 	shift := d.Shift
 	if shift == nil { // failed requests or bounds hide a side: the nearer end is what is known
-		if shift = d.Low; d.Verdict == analysis.Lower {
+		if shift = d.Low; d.Verdict == verdict.Lower {
 			shift = d.High
 		}
 		if shift == nil && bound != "" { // or the bound itself
@@ -139,7 +139,7 @@ func (d Difference) howMuch() string {
 		}
 		bound = "at least "
 	}
-	if shift == nil || (*shift > 0) != (d.Verdict == analysis.Higher) {
+	if shift == nil || (*shift > 0) != (d.Verdict == verdict.Higher) {
 		return way
 	}
 	size := math.Abs(*shift)
@@ -148,7 +148,7 @@ func (d Difference) howMuch() string {
 		return fmt.Sprintf("%s%s points %s", bound, display.Fixed(size*d.Scale(), d.places()), way)
 	case *d.A == 0:
 		return bound + way
-	case d.Verdict == analysis.Higher && size >= *d.A:
+	case d.Verdict == verdict.Higher && size >= *d.A:
 		return fmt.Sprintf("%s%s times %s", bound, twoDigits((*d.A+size) / *d.A), way)
 	}
 	return fmt.Sprintf("%s%s%% %s", bound, twoDigits(100*size / *d.A), way)
@@ -197,7 +197,7 @@ func (d Difference) tooFew() string {
 	if d.Gap == summary.OneStart || d.Gap == summary.FewRequests {
 		return gapText(d.Gap, 0, 2, d.Metric)
 	}
-	if d.Verdict == analysis.Withheld {
+	if d.Verdict == verdict.Withheld {
 		var sides []string
 		var cells []*summary.Cell
 		for i, name := range []string{"A", "B"} {
@@ -207,7 +207,7 @@ func (d Difference) tooFew() string {
 		}
 		return spoiledText(d.Gap, phrase.List(sides), cells...)
 	}
-	least, among := max(analysis.MinRanked, stats.TrialsNeeded(d.Family)), ""
+	least, among := max(verdict.MinRanked, stats.TrialsNeeded(d.Family)), ""
 	if d.Family > 1 {
 		among = fmt.Sprintf(" for %d cells", d.Family)
 	}
@@ -217,13 +217,13 @@ func (d Difference) tooFew() string {
 // Word is the verdict for a table.
 func (d Difference) Word() (string, display.Tone) {
 	switch d.Verdict {
-	case analysis.Alike:
+	case verdict.Alike:
 		return "~", display.Normal
-	case analysis.TooFew:
+	case verdict.TooFew:
 		return "too few", display.Warning
-	case analysis.Withheld:
+	case verdict.Withheld:
 		return "not tested", display.Warning
-	case analysis.OneSided:
+	case verdict.OneSided:
 		if d.A == nil {
 			return "B only", display.Normal
 		}
@@ -237,18 +237,18 @@ func (d Difference) Word() (string, display.Tone) {
 
 // Judged words the outcome of a bound: "p99 +324% (+538 ms, 95%: +510 to +560 ms, p
 // 0.002)", and what is missing to decide it.
-func Judged(b analysis.Bound, d *analysis.Difference, j analysis.Judgement) string {
-	m, _ := analysis.MetricOf(b.Metric)
+func Judged(b verdict.Bound, d *verdict.Difference, j verdict.Judgement) string {
+	m, _ := verdict.MetricOf(b.Metric)
 	switch j.Ground {
-	case analysis.NotMeasured:
+	case verdict.NotMeasured:
 		return m.Words + " was not measured"
-	case analysis.NotTested:
+	case verdict.NotTested:
 		return Difference{d}.Sentence()
-	case analysis.Interval:
+	case verdict.Interval:
 		return Difference{d}.moved()
-	case analysis.NotSignificant:
+	case verdict.NotSignificant:
 		return fmt.Sprintf("%s; beyond the bound, but not significant among %d cells: more repeats can decide it (measure.repeats)", Difference{d}.moved(), d.Family)
-	case analysis.Includes:
+	case verdict.Includes:
 		interval := "the 95% interval"
 		if b.Percent && !math.IsInf(j.Low, 0) && !math.IsInf(j.High, 0) {
 			interval += fmt.Sprintf(", %+.3g%% to %+.3g%% of A,", j.Low, j.High)
@@ -258,9 +258,9 @@ func Judged(b analysis.Bound, d *analysis.Difference, j analysis.Judgement) stri
 	text := fmt.Sprintf("so many requests failed that %s of all of them is infinite in %d of %d trials of A and %d of %d of B",
 		m.Words, d.Infinite[0].N, d.Infinite[0].Of, d.Infinite[1].N, d.Infinite[1].Of)
 	switch j.Ground {
-	case analysis.FewInfinities:
+	case verdict.FewInfinities:
 		text += ": more repeats can decide it, at least 4 and 4 (measure.repeats)"
-	case analysis.SomeInfinities:
+	case verdict.SomeInfinities:
 		text += ": compare availability, or the two at a load that both answer"
 	}
 	return text
@@ -281,6 +281,6 @@ func (d Difference) moved() string {
 	if d.PHolm != nil {
 		details = append(details, "p "+d.Chance())
 	}
-	m, _ := analysis.MetricOf(d.Metric)
+	m, _ := verdict.MetricOf(d.Metric)
 	return fmt.Sprintf("%s (%s)", strings.TrimSpace(m.Words+" "+text), strings.Join(details, ", "))
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -52,7 +52,7 @@ func (a *answer) quantile() string { return QuantileName(a.s.Quantile()) }
 // all are ranked.
 func (a *answer) byAvailability() (healthy, short []int) {
 	for _, i := range a.good {
-		if v := a.s.Cells[i].Availability; v != nil && *v < analysis.EnoughAnswers {
+		if v := a.s.Cells[i].Availability; v != nil && *v < verdict.EnoughAnswers {
 			short = append(short, i)
 		} else {
 			healthy = append(healthy, i)
@@ -66,10 +66,10 @@ func (a *answer) byAvailability() (healthy, short []int) {
 
 // ranked words a comparison by latency, with throttling, and with the requests/s
 // where another cell serves more.
-func (a *answer) ranked(inPlan []analysis.Contender) []string {
-	all := analysis.Sorted(inPlan)
-	tests := analysis.Rank(a.s, summary.LatencyPath(a.s.Quantile()))
-	text, alone := ranking{inPlan, all, tests, "lowest", a.quantile(), func(c analysis.Contender) string {
+func (a *answer) ranked(inPlan []verdict.Contender) []string {
+	all := verdict.Sorted(inPlan)
+	tests := verdict.Rank(a.s, summary.LatencyPath(a.s.Quantile()))
+	text, alone := ranking{inPlan, all, tests, "lowest", a.quantile(), func(c verdict.Contender) string {
 		return latency(c.Value, c.AtLeast)
 	}}.text("")
 	for _, c := range tests.ByFailures(all[0], all[1:]) {
@@ -87,8 +87,8 @@ func (a *answer) ranked(inPlan []analysis.Contender) []string {
 
 // throttling names the cell that is throttled most, and the share of the best one if
 // there is one.
-func (a *answer) throttling(ranked []analysis.Contender, hasBest bool) string {
-	var most analysis.Contender
+func (a *answer) throttling(ranked []verdict.Contender, hasBest bool) string {
+	var most verdict.Contender
 	top, known, alike := -1.0, 0, true
 	for _, c := range ranked {
 		if part := c.Cell.ThrottledShare(); part != nil {
@@ -123,16 +123,16 @@ func (a *answer) throttling(ranked []analysis.Contender, hasBest bool) string {
 // servesMore names the cell that serves the most requests/s, where it is not
 // the one with the lowest latency, under one closed load: the best throughput and the
 // best latency are often not at the same setting.
-func (a *answer) servesMore(best analysis.Contender) string {
+func (a *answer) servesMore(best verdict.Contender) string {
 	healthy, _ := a.byAvailability()
-	top, own, ok := analysis.MoreServed(a.s, best.Cell, a.rates(healthy))
+	top, own, ok := verdict.MoreServed(a.s, best.Cell, a.rates(healthy))
 	if !ok {
 		return ""
 	}
 	return fmt.Sprintf("%s serves more: %s requests/s against %s.", top.Name, display.Figure(top.Value), display.Figure(own.Value))
 }
 
-func (a *answer) rates(cells []int) []analysis.Contender { return a.contenders(cells, "rate") }
+func (a *answer) rates(cells []int) []verdict.Contender { return a.contenders(cells, "rate") }
 
 // mostRequests ranks by requests/s, for records without latency.
 func (a *answer) mostRequests(cells []int) string {
@@ -140,9 +140,9 @@ func (a *answer) mostRequests(cells []int) string {
 	if len(inPlan) == 1 {
 		return fmt.Sprintf("%s: %s requests/s.", inPlan[0].Name, display.Figure(inPlan[0].Value))
 	}
-	all := analysis.Sorted(inPlan)
+	all := verdict.Sorted(inPlan)
 	slices.Reverse(all)
-	text, _ := ranking{inPlan, all, analysis.Rank(a.s, "rate_rps"), "highest", "rate", func(c analysis.Contender) string {
+	text, _ := ranking{inPlan, all, verdict.Rank(a.s, "rate_rps"), "highest", "rate", func(c verdict.Contender) string {
 		return display.Figure(c.Value) + " requests/s"
 	}}.text("")
 	return text + "; " + a.noLatency() + "."

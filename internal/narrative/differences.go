@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -13,7 +13,7 @@ import (
 // Tested gives the metric of a comparison a name and a unit.
 func Tested(path string, s *summary.Summary) (name, unit string) {
 	switch path {
-	case analysis.BreakingPointMetric:
+	case verdict.BreakingPointMetric:
 		return "breaking point", strings.Join(LoadUnits(s), " or ")
 	case "rate_rps":
 		return "requests/s", "requests/s"
@@ -71,7 +71,7 @@ func spoiledIn(s *summary.Summary, path string) string {
 	var cells []*summary.Cell
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		if own := analysis.Spoiled(c, path); own != "" && (gap == "" || own == gap) {
+		if own := verdict.Spoiled(c, path); own != "" && (gap == "" || own == gap) {
 			gap, names, cells = own, append(names, all[i]), append(cells, c)
 		}
 	}

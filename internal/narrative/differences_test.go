@@ -6,47 +6,47 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/test/sample"
 )
 
 // moved is a difference of a metric between A and B, with a shift and its ends.
-func moved(metric, unit string, a, b, shift, low, high, p float64, verdict analysis.Direction) *analysis.Difference {
+func moved(metric, unit string, a, b, shift, low, high, p float64, direction verdict.Direction) *verdict.Difference {
 	percent := 100 * shift / a
-	return &analysis.Difference{Metric: metric, Unit: unit, A: &a, B: &b, Shift: &shift, Percent: &percent, Low: &low, High: &high, P: &p, PHolm: &p,
-		Verdict: verdict, Trials: [2]int{6, 7}, Family: 1}
+	return &verdict.Difference{Metric: metric, Unit: unit, A: &a, B: &b, Shift: &shift, Percent: &percent, Low: &low, High: &high, P: &p, PHolm: &p,
+		Verdict: direction, Trials: [2]int{6, 7}, Family: 1}
 }
 
 // sides is a difference of which only the sides are known.
-func sides(metric, unit string, a, b *float64, verdict analysis.Direction, gap summary.Gap) *analysis.Difference {
-	return &analysis.Difference{Metric: metric, Unit: unit, A: a, B: b, Verdict: verdict, Gap: gap, Trials: [2]int{2, 3}, Family: 1}
+func sides(metric, unit string, a, b *float64, direction verdict.Direction, gap summary.Gap) *verdict.Difference {
+	return &verdict.Difference{Metric: metric, Unit: unit, A: a, B: b, Verdict: direction, Gap: gap, Trials: [2]int{2, 3}, Family: 1}
 }
 
 func TestSentencesOfDifferences(t *testing.T) {
 	got := map[string]string{}
-	lower := moved("p99", "ms", 1025, 421, -596, -1072, -313, 0.0021, analysis.Lower)
-	higher := moved("rate", "requests/s", 100, 391, 290, 281, 299, 0.0043, analysis.Higher)
-	alike := moved("availability", "%", 99.93, 99.95, 0.02, -0.03, 0.05, 0.41, analysis.Alike)
-	noEnds := moved("p99", "ms", 52, 53, 1, 0, 0, 0.82, analysis.Alike)
+	lower := moved("p99", "ms", 1025, 421, -596, -1072, -313, 0.0021, verdict.Lower)
+	higher := moved("rate", "requests/s", 100, 391, 290, 281, 299, 0.0043, verdict.Higher)
+	alike := moved("availability", "%", 99.93, 99.95, 0.02, -0.03, 0.05, 0.41, verdict.Alike)
+	noEnds := moved("p99", "ms", 52, 53, 1, 0, 0, 0.82, verdict.Alike)
 	noEnds.Low, noEnds.High, noEnds.Shift = nil, nil, nil
-	withheld := sides("p99", "ms", ptr(41.0), ptr(73.0), analysis.Withheld, summary.DisturbedTrials)
+	withheld := sides("p99", "ms", ptr(41.0), ptr(73.0), verdict.Withheld, summary.DisturbedTrials)
 	disturbed := cellOf("go", beside([]float64{9, 8, 7}, nil, 3))
 	withheld.Spoiled[1] = &disturbed
-	both := sides("p99", "ms", ptr(41.0), ptr(73.0), analysis.Withheld, summary.GeneratorsDelay)
+	both := sides("p99", "ms", ptr(41.0), ptr(73.0), verdict.Withheld, summary.GeneratorsDelay)
 	both.Spoiled = [2]*summary.Cell{&disturbed, &disturbed}
-	family := sides("p99", "ms", ptr(41.0), ptr(73.0), analysis.TooFew, summary.FewTrials)
+	family := sides("p99", "ms", ptr(41.0), ptr(73.0), verdict.TooFew, summary.FewTrials)
 	family.Family = 4
-	for name, d := range map[string]*analysis.Difference{
+	for name, d := range map[string]*verdict.Difference{
 		"lower": lower, "higher": higher, "alike": alike, "alike, without ends": noEnds, "withheld": withheld, "withheld of both": both, "of a family": family,
-		"points":             moved("throttled", "share", 0.41, 0.29, -0.12, -0.14, -0.09, 0.004, analysis.Lower),
-		"from nothing":       moved("restarts", "restarts", 0, 3, 3, 2, 4, 0.03, analysis.Higher),
-		"of breaking points": moved(analysis.BreakingPointMetric, "requests/s", 271, 352, 81, 60, 90, 0.002, analysis.Higher),
-		"only A":             sides("p99", "ms", ptr(41.0), nil, analysis.OneSided, ""),
-		"only B":             sides("p99", "ms", nil, ptr(73.0), analysis.OneSided, ""),
-		"too few":            sides("p99", "ms", ptr(41.0), ptr(73.0), analysis.TooFew, summary.FewTrials),
-		"one start":          sides("p99", "ms", ptr(41.0), ptr(73.0), analysis.TooFew, summary.OneStart),
-		"few requests":       sides("p99", "ms", ptr(41.0), ptr(73.0), analysis.TooFew, summary.FewRequests),
+		"points":             moved("throttled", "share", 0.41, 0.29, -0.12, -0.14, -0.09, 0.004, verdict.Lower),
+		"from nothing":       moved("restarts", "restarts", 0, 3, 3, 2, 4, 0.03, verdict.Higher),
+		"of breaking points": moved(verdict.BreakingPointMetric, "requests/s", 271, 352, 81, 60, 90, 0.002, verdict.Higher),
+		"only A":             sides("p99", "ms", ptr(41.0), nil, verdict.OneSided, ""),
+		"only B":             sides("p99", "ms", nil, ptr(73.0), verdict.OneSided, ""),
+		"too few":            sides("p99", "ms", ptr(41.0), ptr(73.0), verdict.TooFew, summary.FewTrials),
+		"one start":          sides("p99", "ms", ptr(41.0), ptr(73.0), verdict.TooFew, summary.OneStart),
+		"few requests":       sides("p99", "ms", ptr(41.0), ptr(73.0), verdict.TooFew, summary.FewRequests),
 	} {
 		one := Difference{d}
 		word, _ := one.Word()
@@ -54,10 +54,10 @@ func TestSentencesOfDifferences(t *testing.T) {
 			strings.Join([]string{word, one.Left(), one.Right(), one.ShiftText(), one.PercentText(), one.Ends(), one.Chance(), one.Counts()}, " | ")
 	}
 	got["measured nowhere"] = Compared("p99", []ComparedPair{{"go", nil}})
-	mirrored := moved("p99", "ms", 421, 1025, 596, 313, 1072, 0.0022, analysis.Higher)
-	few, none := sides("p99", "ms", ptr(41.0), ptr(73.0), analysis.TooFew, summary.FewTrials), sides("p99", "ms", ptr(41.0), nil, analysis.OneSided, "")
+	mirrored := moved("p99", "ms", 421, 1025, 596, 313, 1072, 0.0022, verdict.Higher)
+	few, none := sides("p99", "ms", ptr(41.0), ptr(73.0), verdict.TooFew, summary.FewTrials), sides("p99", "ms", ptr(41.0), nil, verdict.OneSided, "")
 	for name, pairs := range map[string][]ComparedPair{
-		"pairs, all lower":       {{"go", lower}, {"bun", moved("p99", "ms", 200, 150, -50, -60, -40, 0.01, analysis.Lower)}},
+		"pairs, all lower":       {{"go", lower}, {"bun", moved("p99", "ms", 200, 150, -50, -60, -40, 0.01, verdict.Lower)}},
 		"pairs, all higher":      {{"go", mirrored}, {"bun", few}},
 		"pairs, both ways":       {{"go", mirrored}, {"bun", lower}, {"node", noEnds}},
 		"pairs, alike":           {{"go", noEnds}, {"bun", noEnds}},
@@ -67,15 +67,15 @@ func TestSentencesOfDifferences(t *testing.T) {
 	} {
 		got[name] = Compared("p99", pairs)
 	}
-	failing := sides("p99", "ms", ptr(41.0), ptr(73.0), analysis.OneSided, "")
-	failing.Infinite = [2]analysis.Part{{N: 2, Of: 6}, {N: 5, Of: 7}}
-	for name, ground := range map[string]analysis.Ground{"not measured": analysis.NotMeasured, "not tested": analysis.NotTested, "by its interval": analysis.Interval,
-		"not significant": analysis.NotSignificant, "included": analysis.Includes} {
-		got["a bound, "+name] = Judged(analysis.Bound{Metric: "p99", Percent: true}, mirrored, analysis.Judgement{Ground: ground, Low: 74.3, High: 255})
+	failing := sides("p99", "ms", ptr(41.0), ptr(73.0), verdict.OneSided, "")
+	failing.Infinite = [2]verdict.Part{{N: 2, Of: 6}, {N: 5, Of: 7}}
+	for name, ground := range map[string]verdict.Ground{"not measured": verdict.NotMeasured, "not tested": verdict.NotTested, "by its interval": verdict.Interval,
+		"not significant": verdict.NotSignificant, "included": verdict.Includes} {
+		got["a bound, "+name] = Judged(verdict.Bound{Metric: "p99", Percent: true}, mirrored, verdict.Judgement{Ground: ground, Low: 74.3, High: 255})
 	}
-	got["a bound in ms, included"] = Judged(analysis.Bound{Metric: "p99"}, mirrored, analysis.Judgement{Ground: analysis.Includes, Low: 313, High: math.Inf(1)})
-	for name, ground := range map[string]analysis.Ground{"of one side": analysis.Infinities, "of few": analysis.FewInfinities, "of some": analysis.SomeInfinities} {
-		got["a bound, infinite "+name] = Judged(analysis.Bound{Metric: "p99"}, failing, analysis.Judgement{Ground: ground})
+	got["a bound in ms, included"] = Judged(verdict.Bound{Metric: "p99"}, mirrored, verdict.Judgement{Ground: verdict.Includes, Low: 313, High: math.Inf(1)})
+	for name, ground := range map[string]verdict.Ground{"of one side": verdict.Infinities, "of few": verdict.FewInfinities, "of some": verdict.SomeInfinities} {
+		got["a bound, infinite "+name] = Judged(verdict.Bound{Metric: "p99"}, failing, verdict.Judgement{Ground: ground})
 	}
 	sentences(t, "differences.txt", got)
 }
@@ -83,16 +83,16 @@ func TestSentencesOfDifferences(t *testing.T) {
 func TestSentencesOfTables(t *testing.T) {
 	got := map[string]string{}
 	s := &summary.Summary{Cells: numbered(procs("1", p99At(101), trials(101, 102)), procs("2", p99At(201), trials(201, 202, 203)))}
-	for _, path := range []string{"latency_ms.p99", "service_ms.p999", "rate_rps", "availability", analysis.BreakingPointMetric, "benchmarks.Sort.sec/op"} {
+	for _, path := range []string{"latency_ms.p99", "service_ms.p999", "rate_rps", "availability", verdict.BreakingPointMetric, "benchmarks.Sort.sec/op"} {
 		name, unit := Tested(path, s)
 		got["the metric "+path] = name + " | " + unit + " | " + Against(name, "procs=1", "101", unit)
 	}
 	got["a comparison"] = Significance(&summary.Comparison{Significant: true}) + " | " + Significance(&summary.Comparison{})
-	_, s.Ranking = analysis.Tests(s, "latency_ms.p99")
+	_, s.Ranking = verdict.Tests(s, "latency_ms.p99")
 	got["untested for lack of trials"] = Untested(s)
 	noisy := []float64{9, 8, 7, 6}
 	s = &summary.Summary{Cells: numbered(procs("1", p99At(101), trials(98, 99, 100, 101, 102, 103)), procs("2", p99At(201), trials(198, 199, 200, 201, 202, 203), beside(noisy, []float64{1, 2}, 4)))}
-	_, s.Ranking = analysis.Tests(s, "latency_ms.p99")
+	_, s.Ranking = verdict.Tests(s, "latency_ms.p99")
 	got["untested beside others"] = Untested(s)
 	s.Findings = []summary.Finding{{Level: "result", Title: "a result", Text: "with a text"}, {Level: "warning", Cell: ptr(1), Title: "a warning", Text: "one"}, {Level: "warning", Cell: ptr(1), Title: "a warning", Text: "two"}}
 	s.Cells[1].Disturbance.Reasons = []string{"trial 3: others took 0.78 cores", "trial 5: others took 0.91 cores", "trial 6: others took 0.61 cores", "trial 7: others took 0.51 cores", "trial 8: others took 0.41 cores"}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 	"github.com/millicore/millicore/internal/signals"
@@ -24,7 +24,7 @@ var disturberWords = map[string]string{
 // 24 trials were disturbed by steal time; effect on p99: +2.10 ms (95% interval +1.00 to
 // +3.20)". It is "" if no disturbed trial or window is among what counts.
 func Disturbed(cells []*summary.Cell) string {
-	d := analysis.DisturbancesOf(cells)
+	d := verdict.DisturbancesOf(cells)
 	var parts []string
 	by := disturbers(d.By)
 	if names := signals.NeighboursText(d.Neighbours); names != "" {
@@ -62,7 +62,7 @@ func disturberNames(by []string) (words []string) {
 }
 
 // tally is "3 of 12 trials were", "1 of 12 trials was", "the trial was".
-func tally(t analysis.Tally, unit string) string {
+func tally(t verdict.Tally, unit string) string {
 	if t.Of == 1 {
 		return "the " + unit + " was"
 	}
@@ -73,7 +73,7 @@ func tally(t analysis.Tally, unit string) string {
 	return fmt.Sprintf("%d of %s %s", t.Disturbed, display.Counted(int64(t.Of), unit), verb)
 }
 
-func effectText(d *analysis.Disturbances) string {
+func effectText(d *verdict.Disturbances) string {
 	if d.Quantile == "" { // of programs that measure themselves
 		return "effect unknown"
 	}

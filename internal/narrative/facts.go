@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 	"github.com/millicore/millicore/internal/record"
@@ -193,7 +193,7 @@ func ObjectiveFigures(c *summary.Cell) string {
 		text = "skipped: the cell has no trial"
 	}
 	if q := c.Quantile(); c.Objective.Quantile != "" && c.LatencyMS != nil {
-		figures = append(figures, QuantileName(q)+" "+latency(c.OfAllRequests(q))+analysis.Together(c))
+		figures = append(figures, QuantileName(q)+" "+latency(c.OfAllRequests(q))+verdict.Together(c))
 	}
 	if c.Objective.Availability != nil && c.Availability != nil {
 		figures = append(figures, "availability "+display.Percent(*c.Availability))
@@ -202,10 +202,10 @@ func ObjectiveFigures(c *summary.Cell) string {
 		return text
 	}
 	text += ": " + strings.Join(figures, ", ")
-	if why := analysis.Outlying(c); why != "" {
+	if why := verdict.Outlying(c); why != "" {
 		text += "; " + why
 	}
-	if near := analysis.NearObjective(c); near != nil {
+	if near := verdict.NearObjective(c); near != nil {
 		text += "; not decided: " + near.Text()
 	}
 	return text

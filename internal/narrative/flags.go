@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -69,7 +69,7 @@ const besideText = "The agents were the limit, not the service, as another warni
 func FlagText(word summary.Flag, c *summary.Cell) string {
 	has := c.Has
 	switch lag := summary.Finite(c.Generator.SendLagP99US); {
-	case word == summary.FlagFewTrials && c.Trials < analysis.MinRanked:
+	case word == summary.FlagFewTrials && c.Trials < verdict.MinRanked:
 		return "Fewer than four trials: the median over trials has no 95% interval, and the cell is not tested against others."
 	case word == summary.FlagFrozen && c.Frozen == summary.FrozenBySignal:
 		return frozenText

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -195,8 +195,8 @@ func (a *answer) single(i int) []string {
 	case o.Met == nil && o.Missed != "":
 		all = append(all, "It is not known whether it meets the objective "+display.Plain(o.Text)+": "+display.Plain(o.Missed)+".")
 	case o.Met == nil:
-	case analysis.NearObjective(c) != nil:
-		all = append(all, "Whether it meets the objective "+display.Plain(o.Text)+" is not decided: "+analysis.NearObjective(c).Text()+".")
+	case verdict.NearObjective(c) != nil:
+		all = append(all, "Whether it meets the objective "+display.Plain(o.Text)+" is not decided: "+verdict.NearObjective(c).Text()+".")
 	case *o.Met:
 		all = append(all, "It meets the objective "+display.Plain(o.Text)+".")
 	default:
@@ -213,14 +213,14 @@ func (a *answer) single(i int) []string {
 // constantSingle states what one cell did under a constant load.
 func (a *answer) constantSingle(i int) string {
 	c := &a.s.Cells[i]
-	rate, _ := analysis.FigureOf(c, "rate")
+	rate, _ := verdict.FigureOf(c, "rate")
 	figures := []string{display.Figure(rate.Value) + " requests/s"}
-	if f, ok := analysis.FigureOf(c, a.s.Quantile()); ok {
+	if f, ok := verdict.FigureOf(c, a.s.Quantile()); ok {
 		text := a.quantile() + " " + latency(f.Value, f.AtLeast)
-		switch low, high, what := analysis.SpreadOf(c, a.s.Quantile()); what {
-		case analysis.IntervalOfTrials:
+		switch low, high, what := verdict.SpreadOf(c, a.s.Quantile()); what {
+		case verdict.IntervalOfTrials:
 			text += fmt.Sprintf(" (95%% interval %s)", interval(low, high))
-		case analysis.IntervalOfFrames:
+		case verdict.IntervalOfFrames:
 			text += fmt.Sprintf(" (95%% interval %s in this one trial)", interval(low, high))
 		}
 		figures = append(figures, text)
@@ -300,7 +300,7 @@ func (a *answer) objective() string {
 		switch {
 		case c.Objective.Met == nil:
 			unknown = append(unknown, a.names[i])
-		case analysis.NearObjective(c) != nil:
+		case verdict.NearObjective(c) != nil:
 			near = append(near, i)
 		case *c.Objective.Met:
 			met = append(met, i)
@@ -341,7 +341,7 @@ func (a *answer) undecided(met, missed, near []int, objective string) string {
 	}
 	whether := "Whether " + a.some(near, verb(near, "meets", "meet")) + " " + what + " is not decided: "
 	if len(near) == 1 {
-		whether += analysis.NearObjective(&a.s.Cells[near[0]]).Text() + "."
+		whether += verdict.NearObjective(&a.s.Cells[near[0]]).Text() + "."
 	} else {
 		whether += "their intervals contain it."
 	}
@@ -379,10 +379,10 @@ func (a *answer) lowerBounds() string {
 }
 
 // contenders collects the cells that have a figure, in the order of the plan.
-func (a *answer) contenders(cells []int, metric string) []analysis.Contender {
-	var all []analysis.Contender
+func (a *answer) contenders(cells []int, metric string) []verdict.Contender {
+	var all []verdict.Contender
 	for _, i := range cells {
-		if one, ok := analysis.ContenderOf(&a.s.Cells[i], a.names[i], metric); ok {
+		if one, ok := verdict.ContenderOf(&a.s.Cells[i], a.names[i], metric); ok {
 			all = append(all, one)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/test/sample"
 )
@@ -497,22 +497,22 @@ func TestEndsOfAnIntervalHaveTheirUnits(t *testing.T) {
 // A latency that failed requests make infinite on one side is a lower bound there, and
 // its distance from the other side is at least that of the bound.
 func TestTheSizeOfADifferenceFromABoundIsABound(t *testing.T) {
-	of := func(a, b float64, side int, verdict analysis.Direction) Difference {
-		d := &analysis.Difference{Metric: "p99", Unit: "ms", A: &a, B: &b, Verdict: verdict, Censored: true}
+	of := func(a, b float64, side int, direction verdict.Direction) Difference {
+		d := &verdict.Difference{Metric: "p99", Unit: "ms", A: &a, B: &b, Verdict: direction, Censored: true}
 		d.AtLeast[side] = true
 		return Difference{d}
 	}
 	for want, d := range map[string]Difference{
-		"P99 is at least 39% lower in B: ≥9.61 ms in A, 5.88 ms in B":        of(9.61, 5.88, 0, analysis.Lower),
-		"P99 is lower in B: ≥9.07 ms in A, 9.21 ms in B":                     of(9.07, 9.21, 0, analysis.Lower),
-		"P99 is higher in B: 9.21 ms in A, ≥9.07 ms in B":                    of(9.21, 9.07, 1, analysis.Higher),
-		"P99 is at least 2.0 times higher in B: 9.00 ms in A, ≥18.0 ms in B": of(9, 18, 1, analysis.Higher),
+		"P99 is at least 39% lower in B: ≥9.61 ms in A, 5.88 ms in B":        of(9.61, 5.88, 0, verdict.Lower),
+		"P99 is lower in B: ≥9.07 ms in A, 9.21 ms in B":                     of(9.07, 9.21, 0, verdict.Lower),
+		"P99 is higher in B: 9.21 ms in A, ≥9.07 ms in B":                    of(9.21, 9.07, 1, verdict.Higher),
+		"P99 is at least 2.0 times higher in B: 9.00 ms in A, ≥18.0 ms in B": of(9, 18, 1, verdict.Higher),
 	} {
 		if got := d.Sentence(); !strings.EqualFold(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	d := of(9.61, 5.88, 0, analysis.Lower)
+	d := of(9.61, 5.88, 0, verdict.Lower)
 	high := -7.3
 	want := "P99 is at least 76% lower in B: 95% interval of the shift −∞ to −7.30 ms; ≥9.61 ms in A, 5.88 ms in B"
 	if d.High = &high; !strings.EqualFold(d.Sentence(), want) || d.ShiftText() != display.Absent {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 )
 
 // below100 is an objective that was met or missed by all requests together.
@@ -39,7 +39,7 @@ func TestNoCellMeetsAnObjectiveWithinItsInterval(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 			for i := range c.cells {
-				if analysis.NearObjective(&c.cells[i]) == nil {
+				if verdict.NearObjective(&c.cells[i]) == nil {
 					continue
 				}
 				if figures := ObjectiveFigures(&c.cells[i]); !strings.Contains(figures, "not decided: the 95% interval") {

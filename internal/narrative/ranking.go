@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -15,16 +15,16 @@ import (
 // several share the first place, none is ahead, or they were not tested. All rankings
 // of a report are worded here, whatever they are about.
 type ranking struct {
-	inPlan []analysis.Contender // in the order of the plan
-	ranked []analysis.Contender // the best first
-	tests  *analysis.Ranking
+	inPlan []verdict.Contender // in the order of the plan
+	ranked []verdict.Contender // the best first
+	tests  *verdict.Ranking
 	best   string // "lowest", "highest"
 	what   string // "p99", as in sentences
-	figure func(analysis.Contender) string
+	figure func(verdict.Contender) string
 }
 
 // better reports whether x is significantly better than y.
-func (r ranking) better(x, y analysis.Contender) bool {
+func (r ranking) better(x, y verdict.Contender) bool {
 	if r.best == "highest" {
 		return r.tests.Above(x, y)
 	}
@@ -34,16 +34,16 @@ func (r ranking) better(x, y analysis.Contender) bool {
 // text is the ranking after a lead, such as "At 200 users ", without a full stop.
 // alone reports whether one cell is ahead of all others.
 func (r ranking) text(lead string) (text string, alone bool) {
-	untested := slices.DeleteFunc(slices.Clone(r.ranked), func(c analysis.Contender) bool { return r.tests.Gap(c.Cell) == "" })
+	untested := slices.DeleteFunc(slices.Clone(r.ranked), func(c verdict.Contender) bool { return r.tests.Gap(c.Cell) == "" })
 	if len(r.ranked)-len(untested) < 2 {
 		return r.untested(lead), false
 	}
-	r.ranked, r.inPlan = analysis.Besides(r.ranked, untested), analysis.Besides(r.inPlan, untested)
+	r.ranked, r.inPlan = verdict.Besides(r.ranked, untested), verdict.Besides(r.inPlan, untested)
 	text, alone = r.tested(lead)
 	for len(untested) > 0 {
 		gap := r.tests.Gap(untested[0].Cell)
-		some := slices.DeleteFunc(slices.Clone(untested), func(c analysis.Contender) bool { return r.tests.Gap(c.Cell) != gap })
-		untested = analysis.Besides(untested, some)
+		some := slices.DeleteFunc(slices.Clone(untested), func(c verdict.Contender) bool { return r.tests.Gap(c.Cell) != gap })
+		untested = verdict.Besides(untested, some)
 		text, alone = fmt.Sprintf("%s; %s not ranked: %s", text, r.list(some), r.gapText(some)), false
 	}
 	return text, alone
@@ -52,7 +52,7 @@ func (r ranking) text(lead string) (text string, alone bool) {
 // tested ranks cells that were tested against one another.
 func (r ranking) tested(lead string) (text string, alone bool) {
 	best, rest := r.ranked[0], r.ranked[1:]
-	switch level := analysis.Tied(best, rest, r.better); len(level) {
+	switch level := verdict.Tied(best, rest, r.better); len(level) {
 	case 0:
 		among := ""
 		if len(r.ranked) > fewNames {
@@ -62,7 +62,7 @@ func (r ranking) tested(lead string) (text string, alone bool) {
 	case len(rest):
 		return r.indistinct(lead), false
 	default:
-		return lead + r.leading(append([]analysis.Contender{best}, level...)), false
+		return lead + r.leading(append([]verdict.Contender{best}, level...)), false
 	}
 }
 
@@ -72,10 +72,10 @@ func (r ranking) others() string {
 	if len(r.ranked) > fewNames {
 		return r.named(r.ranked[1]) + " to " + r.named(r.ranked[len(r.ranked)-1])
 	}
-	return r.list(analysis.Besides(r.inPlan, r.ranked[:1]))
+	return r.list(verdict.Besides(r.inPlan, r.ranked[:1]))
 }
 
-func (r ranking) list(all []analysis.Contender) string {
+func (r ranking) list(all []verdict.Contender) string {
 	var words []string
 	for _, c := range all {
 		words = append(words, r.named(c))
@@ -83,7 +83,7 @@ func (r ranking) list(all []analysis.Contender) string {
 	return phrase.List(words)
 }
 
-func (r ranking) named(c analysis.Contender) string {
+func (r ranking) named(c verdict.Contender) string {
 	return fmt.Sprintf("%s (%s)", r.figure(c), c.Name)
 }
 
@@ -97,7 +97,7 @@ func (r ranking) untested(lead string) string {
 	return fmt.Sprintf("%s%s is %s; not ranked: %s", lead, r.what, figures, r.gapText(r.ranked))
 }
 
-func (r ranking) gapText(some []analysis.Contender) string {
+func (r ranking) gapText(some []verdict.Contender) string {
 	gap, fewest := summary.Gap(""), max(1, some[0].Trials)
 	for _, c := range some {
 		fewest = min(fewest, max(1, c.Trials))
@@ -107,7 +107,7 @@ func (r ranking) gapText(some []analysis.Contender) string {
 	}
 	first := r.tests.Between(some[0].Cell, some[0].Cell)
 	if gap == summary.DisturbedTrials || gap == summary.GeneratorsDelay {
-		of := slices.DeleteFunc(slices.Clone(some), func(c analysis.Contender) bool { return r.tests.Gap(c.Cell) != gap })
+		of := slices.DeleteFunc(slices.Clone(some), func(c verdict.Contender) bool { return r.tests.Gap(c.Cell) != gap })
 		whose := ""
 		if len(of) < len(some) {
 			if whose, _ = r.namesAndFigures(of); len(of) > fewNames {
@@ -119,7 +119,7 @@ func (r ranking) gapText(some []analysis.Contender) string {
 	return gapText(gap, fewest, len(r.ranked), first.Quantile())
 }
 
-func cellsOf(all []analysis.Contender) (cells []*summary.Cell) {
+func cellsOf(all []verdict.Contender) (cells []*summary.Cell) {
 	for _, c := range all {
 		cells = append(cells, c.Cell)
 	}
@@ -133,9 +133,9 @@ func gapText(gap summary.Gap, fewest, cells int, quantile string) string {
 	case summary.OneStart:
 		return "the services were not restarted between trials, so each shows one start only"
 	case summary.FewRequests:
-		return fmt.Sprintf("a %s needs %s requests of each cell", QuantileName(quantile), display.Grouped(analysis.RequestsFor(quantile)))
+		return fmt.Sprintf("a %s needs %s requests of each cell", QuantileName(quantile), display.Grouped(verdict.RequestsFor(quantile)))
 	}
-	return fmt.Sprintf("%d %s per cell, and a ranking needs at least %d", fewest, plural("trial", fewest), analysis.Needs(cells))
+	return fmt.Sprintf("%d %s per cell, and a ranking needs at least %d", fewest, plural("trial", fewest), verdict.Needs(cells))
 }
 
 // plural is the word for a number of trials, searches or ramps.
@@ -161,7 +161,7 @@ func (r ranking) indistinct(lead string) string {
 		text = fmt.Sprintf("none of %d cells has a significantly %s %s than all others: %s (%s)", len(r.ranked), r.than(), r.what, r.fromTo(r.ranked), chance)
 	}
 	text += pairs
-	if len(r.ranked) <= fewNames && analysis.EveryPairTied(r.ranked, r.better) {
+	if len(r.ranked) <= fewNames && verdict.EveryPairTied(r.ranked, r.better) {
 		among := "between"
 		if len(r.ranked) > 2 {
 			among = "among"
@@ -177,7 +177,7 @@ func (r ranking) indistinct(lead string) string {
 // pairs names those of some cells of which one is significantly better than the other,
 // although none is better than all others: "; B has a significantly lower p99 than C (p
 // 0.013)". Of many it has the number; "" if every pair is tied.
-func (r ranking) pairs(some []analysis.Contender) string {
+func (r ranking) pairs(some []verdict.Contender) string {
 	var clauses []string
 	n := 0
 	for _, x := range some {
@@ -206,13 +206,13 @@ func (r ranking) pairs(some []analysis.Contender) string {
 // notAhead names the cells that share the first place and are yet not significantly better
 // than a cell behind it, which only the first of them is: "; B does not differ
 // significantly from C (p 0.11)". Of many it has the number; "" if all are ahead.
-func (r ranking) notAhead(first, rest []analysis.Contender) string {
+func (r ranking) notAhead(first, rest []verdict.Contender) string {
 	var clauses []string
 	n := 0
 	for _, x := range first[1:] {
 		var alike []string
 		least := 1.0
-		for _, y := range analysis.Tied(x, rest, r.better) {
+		for _, y := range verdict.Tied(x, rest, r.better) {
 			alike, least = append(alike, y.Name), min(least, r.tests.Between(x.Cell, y.Cell).PFamily)
 		}
 		if n += len(alike); len(alike) == 0 {
@@ -239,8 +239,8 @@ func (r ranking) than() string {
 }
 
 // leading words that several cells share the first place, before the others.
-func (r ranking) leading(first []analysis.Contender) string {
-	rest := analysis.Besides(r.ranked, first)
+func (r ranking) leading(first []verdict.Contender) string {
+	rest := verdict.Besides(r.ranked, first)
 	var against string
 	if len(rest) > fewNames {
 		against = fmt.Sprintf("%s for the other %d cells", r.fromTo(rest), len(rest))
@@ -259,9 +259,9 @@ func (r ranking) leading(first []analysis.Contender) string {
 }
 
 // chance is the smallest P between the first of some cells and the others.
-func (r ranking) chance(some []analysis.Contender) string { return chance(r.tests, some) }
+func (r ranking) chance(some []verdict.Contender) string { return chance(r.tests, some) }
 
-func chance(tests *analysis.Ranking, some []analysis.Contender) string {
+func chance(tests *verdict.Ranking, some []verdict.Contender) string {
 	least := 1.0
 	for _, c := range some[1:] {
 		least = min(least, tests.Between(some[0].Cell, c.Cell).PFamily)
@@ -273,7 +273,7 @@ func chance(tests *analysis.Ranking, some []analysis.Contender) string {
 }
 
 // fromTo gives the first and the last of figures in their order.
-func (r ranking) fromTo(all []analysis.Contender) string {
+func (r ranking) fromTo(all []verdict.Contender) string {
 	first, last := r.figure(all[0]), r.figure(all[len(all)-1])
 	if first == last {
 		return first + " each"
@@ -283,7 +283,7 @@ func (r ranking) fromTo(all []analysis.Contender) string {
 
 // namesAndFigures lists cells and, in the same order, their figures; a figure that
 // all of them share is written once.
-func (r ranking) namesAndFigures(all []analysis.Contender) (names, figures string) {
+func (r ranking) namesAndFigures(all []verdict.Contender) (names, figures string) {
 	var who, what []string
 	for _, c := range all {
 		who, what = append(who, c.Name), append(what, r.figure(c))

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -17,14 +17,14 @@ import (
 // intervals do not distinguish are not ranked, and a lower bound is named as such.
 type searched struct {
 	*answer
-	found []analysis.Contender // the cells with a breaking point, the highest first
-	tests *analysis.Ranking
+	found []verdict.Contender // the cells with a breaking point, the highest first
+	tests *verdict.Ranking
 	none  []int // those without
 }
 
 func (a *answer) searched() []string {
-	found, none := analysis.BreakingContenders(a.s, a.names)
-	return a.closing(searched{a, found, analysis.Rank(a.s, analysis.BreakingPointMetric), none}.sentences())
+	found, none := verdict.BreakingContenders(a.s, a.names)
+	return a.closing(searched{a, found, verdict.Rank(a.s, verdict.BreakingPointMetric), none}.sentences())
 }
 
 func (a searched) sentences() []string {
@@ -41,7 +41,7 @@ func (a searched) sentences() []string {
 		all = append(a.byLoad(), a.recoveries()...)
 	}
 	all = append(all, a.withoutPoint()...)
-	if len(a.found) == 1 || len(analysis.Tied(a.found[0], a.found[1:], a.tests.Above)) == 0 {
+	if len(a.found) == 1 || len(verdict.Tied(a.found[0], a.found[1:], a.tests.Above)) == 0 {
 		all = append(all, a.ofBest()...)
 	}
 	return all
@@ -105,7 +105,7 @@ func (a searched) ofBest() []string {
 
 // breaks is where one cell breaks, and why; without a full stop, because more may
 // follow.
-func breaks(c analysis.Contender) string {
+func breaks(c verdict.Contender) string {
 	b := c.Cell.Breaking
 	label := display.Plain(c.Cell.Label)
 	if b.AtLeast {
@@ -124,16 +124,16 @@ func breaks(c analysis.Contender) string {
 // byLoad words several breaking points in one unit, the highest first.
 func (a searched) byLoad() []string {
 	best := a.found[0]
-	level := analysis.Tied(best, a.found[1:], a.tests.Above)
-	rest := analysis.Besides(a.found[1:], level)
+	level := verdict.Tied(best, a.found[1:], a.tests.Above)
+	rest := verdict.Besides(a.found[1:], level)
 	var text string
 	if len(level) == 0 {
 		text = breaks(best) + "; " + times(best, rest)
 	} else {
-		text = a.together(append([]analysis.Contender{best}, level...), rest)
+		text = a.together(append([]verdict.Contender{best}, level...), rest)
 	}
 	all := []string{text + "."}
-	if first := append([]analysis.Contender{best}, level...); len(level) > 0 && a.fewSearched(first) != "" {
+	if first := append([]verdict.Contender{best}, level...); len(level) > 0 && a.fewSearched(first) != "" {
 		all = append(all, a.rankingNeeds(first))
 	}
 	if text := a.unordered(rest); text != "" {
@@ -144,8 +144,8 @@ func (a searched) byLoad() []string {
 
 // times is how many times the load of the others the best one holds. Lower bounds are
 // not among the others, because their interval has no upper end.
-func times(best analysis.Contender, rest []analysis.Contender) string {
-	one := func(c analysis.Contender) string {
+func times(best verdict.Contender, rest []verdict.Contender) string {
+	one := func(c verdict.Contender) string {
 		return fmt.Sprintf("%s times %s (%s)", ratio(best.Value/c.Value), c.Name, LoadFigure(c.Cell.Breaking, c.Value))
 	}
 	prefix := ""
@@ -174,7 +174,7 @@ func ratio(v float64) string {
 }
 
 // together words that several cells share the first place.
-func (a searched) together(first, rest []analysis.Contender) string {
+func (a searched) together(first, rest []verdict.Contender) string {
 	who, they := reached(first)
 	among := "between"
 	if len(first) > 2 {
@@ -186,7 +186,7 @@ func (a searched) together(first, rest []analysis.Contender) string {
 		text = fmt.Sprintf("No ranking: %s, %s", strings.TrimSpace(who+" "+they), few)
 	case bounds != "":
 		text = fmt.Sprintf("No ranking: %s, and %s", strings.TrimSpace(who+" "+they), bounds)
-	case analysis.EveryPairTied(first, a.tests.Above):
+	case verdict.EveryPairTied(first, a.tests.Above):
 		text = fmt.Sprintf("No significant difference %s %s: they %s (%s)", among, who, they, chance(a.tests, first))
 	default:
 		text = fmt.Sprintf("No significantly highest breaking point among %s: they %s (%s)", who, they, chance(a.tests, first))
@@ -210,7 +210,7 @@ func (a searched) together(first, rest []analysis.Contender) string {
 
 // reached names cells, and states what they hold or where they break. If some hold at
 // least a load and others break at one, each has its own verb, and who is empty.
-func reached(all []analysis.Contender) (who, they string) {
+func reached(all []verdict.Contender) (who, they string) {
 	unit := LoadUnit(all[0].Cell)
 	bounds := 0
 	for _, c := range all {
@@ -237,9 +237,9 @@ func reached(all []analysis.Contender) (who, they string) {
 // byVerb states what cells hold, and where the others break: those with the same verb
 // together, as in "a and b break at 400 (380–410) and 300 (290–310), and c holds at least
 // 600".
-func byVerb(all []analysis.Contender) string {
+func byVerb(all []verdict.Contender) string {
 	var verbs, parts []string
-	same := map[string][]analysis.Contender{}
+	same := map[string][]verdict.Contender{}
 	for _, c := range all {
 		verb := breaksAt(c.Cell.Breaking)
 		if same[verb] == nil {
@@ -269,8 +269,8 @@ var several = map[string]string{"breaks at": "break at", "holds": "hold", "break
 
 // placed names cells and, in the same order, their breaking points; "each" stands
 // before one that all of them share.
-func placed(all []analysis.Contender) (who, loads string) {
-	figure := func(c analysis.Contender) string { return BreakFigure(c.Cell.Breaking) }
+func placed(all []verdict.Contender) (who, loads string) {
+	figure := func(c verdict.Contender) string { return BreakFigure(c.Cell.Breaking) }
 	if len(all) > fewNames {
 		last := all[len(all)-1]
 		return fmt.Sprintf("%d cells", len(all)), fmt.Sprintf("%s (%s) down to %s (%s)", figure(all[0]), all[0].Name, figure(last), last.Name)
@@ -286,7 +286,7 @@ func placed(all []analysis.Contender) (who, loads string) {
 }
 
 // lowerBoundsAmong names the breaking points that are lower bounds; "": none is.
-func lowerBoundsAmong(all []analysis.Contender) string {
+func lowerBoundsAmong(all []verdict.Contender) string {
 	var bounds []string
 	for _, c := range all {
 		if c.Cell.Breaking.AtLeast {
@@ -306,7 +306,7 @@ func lowerBoundsAmong(all []analysis.Contender) string {
 
 // fewSearched is why cells cannot be ranked: "measured by 1 search per cell"; "": they
 // can.
-func (a searched) fewSearched(all []analysis.Contender) string {
+func (a searched) fewSearched(all []verdict.Contender) string {
 	fewest, most, gap := math.MaxInt, 0, false
 	for _, c := range all {
 		if a.tests.Gap(c.Cell) == summary.OneStart {
@@ -330,7 +330,7 @@ func (a searched) fewSearched(all []analysis.Contender) string {
 }
 
 // rankingNeeds is how often cells must be measured to be ranked.
-func (a searched) rankingNeeds(all []analysis.Contender) string {
+func (a searched) rankingNeeds(all []verdict.Contender) string {
 	if strings.HasPrefix(a.fewSearched(all), "measured on one") {
 		return "Results differ from start to start; a ranking needs trials that restart the service (restart: true)."
 	}
@@ -339,12 +339,12 @@ func (a searched) rankingNeeds(all []analysis.Contender) string {
 		several = "ramps"
 	}
 	return fmt.Sprintf("Results differ from start to start; a ranking needs at least %d %s per cell (measure.repeats, %d advised).",
-		analysis.Needs(len(a.found)), several, summary.EnoughTrials)
+		verdict.Needs(len(a.found)), several, summary.EnoughTrials)
 }
 
 // unordered names neighbours in the order of breaking points that cannot be
 // distinguished, behind the first place.
-func (a searched) unordered(rest []analysis.Contender) string {
+func (a searched) unordered(rest []verdict.Contender) string {
 	var groups []string
 	for i := 0; i < len(rest); {
 		k := i + 1
@@ -370,7 +370,7 @@ func (a searched) unordered(rest []analysis.Contender) string {
 }
 
 // unlike words breaking points that are counted in different units.
-func unlike(found []analysis.Contender) []string {
+func unlike(found []verdict.Contender) []string {
 	var all []string
 	for _, c := range found[:min(len(found), fewNames)] {
 		all = append(all, breaks(c)+".")

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/test/sample"
 )
 
@@ -58,7 +58,7 @@ func TestSentencesOfABreakingPoint(t *testing.T) {
 	} {
 		text := "line: " + BreakLine(&c) + "\ntable: " + BreaksAt(&c)
 		if c.Breaking.Load() != nil {
-			text += "\nclause: " + breaks(analysis.Contender{Cell: &c, Name: c.Label, Value: *c.Breaking.Load()}) + "\nfigure: " + BreakFigure(c.Breaking)
+			text += "\nclause: " + breaks(verdict.Contender{Cell: &c, Name: c.Label, Value: *c.Breaking.Load()}) + "\nfigure: " + BreakFigure(c.Breaking)
 		}
 		for _, one := range []string{testedSentence(&c), recoveryClause(&c), tail(c), contradicted(c.Breaking)} {
 			if one != "" {

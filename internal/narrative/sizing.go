@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -180,7 +180,7 @@ func (t *tried) latencyByLimit(groups []tried) string {
 		if c == nil || c.LatencyMS == nil {
 			continue
 		}
-		if f, ok := analysis.FigureOf(c, t.level.Quantile()); ok {
+		if f, ok := verdict.FigureOf(c, t.level.Quantile()); ok {
 			parts = append(parts, latency(f.Value, f.AtLeast)+" under "+g.under)
 		}
 	}
@@ -189,7 +189,7 @@ func (t *tried) latencyByLimit(groups []tried) string {
 		if !v.Unlimited || c == nil || c.LatencyMS == nil {
 			continue
 		}
-		if f, ok := analysis.FigureOf(c, t.level.Quantile()); ok {
+		if f, ok := verdict.FigureOf(c, t.level.Quantile()); ok {
 			parts = append(parts, latency(f.Value, f.AtLeast)+" without a limit")
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -24,7 +24,7 @@ func spoiledText(gap summary.Gap, whose string, cells ...*summary.Cell) string {
 		}
 		return own + " slow tail" + whose + " is mostly the generator's own"
 	}
-	words := disturberNames(analysis.DisturbancesOf(cells).By)
+	words := disturberNames(verdict.DisturbancesOf(cells).By)
 	if len(words) == 0 { // by a rule of an older version
 		words = []string{"others"}
 	}
@@ -42,7 +42,7 @@ func spoiledText(gap summary.Gap, whose string, cells ...*summary.Cell) string {
 func FailedTrials(c *summary.Cell, metric string) string {
 	var of []float64
 	for i := range c.PerTrial {
-		if t := &c.PerTrial[i]; analysis.Infinite(t, metric) {
+		if t := &c.PerTrial[i]; verdict.Infinite(t, metric) {
 			of = append(of, *t.Availability)
 		}
 	}

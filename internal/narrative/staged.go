@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -35,25 +35,25 @@ func (a *answer) stagedComparison() []string {
 	for _, i := range a.good {
 		cells = append(cells, &a.s.Cells[i])
 	}
-	target, common, answered := analysis.CommonLevel(cells)
+	target, common, answered := verdict.CommonLevel(cells)
 	if !common {
 		return []string{"The cells held no level of load in common: see each level's figures."}
 	}
 	at := level(&a.s.Cells[a.good[0]].Load, target)
 	if !answered {
-		return []string{fmt.Sprintf("No cell answered %d%% of its requests at any level.", analysis.EnoughAnswers)}
+		return []string{fmt.Sprintf("No cell answered %d%% of its requests at any level.", verdict.EnoughAnswers)}
 	}
-	var all []analysis.Contender
+	var all []verdict.Contender
 	var short []string
 	for _, i := range a.good {
 		step := a.s.Cells[i].StepAt(target)
-		if !analysis.Answers(step) {
+		if !verdict.Answers(step) {
 			short = append(short, fmt.Sprintf("%s answered only %s", a.names[i], display.Percent(*step.Availability)))
 		} else if v := a.latencyOf(step.LatencyMS); v != nil {
-			all = append(all, analysis.Contender{Cell: &a.s.Cells[i], Name: a.names[i], Value: *v})
+			all = append(all, verdict.Contender{Cell: &a.s.Cells[i], Name: a.names[i], Value: *v})
 		}
 	}
-	all = analysis.Sorted(all)
+	all = verdict.Sorted(all)
 	var text string
 	switch {
 	case len(all) == 0:
@@ -66,7 +66,7 @@ func (a *answer) stagedComparison() []string {
 		text = a.atLevel(at, all)
 	}
 	if len(short) > fewNames {
-		text += fmt.Sprintf("; %d cells answered less than %d%% of their requests without error", len(short), analysis.EnoughAnswers)
+		text += fmt.Sprintf("; %d cells answered less than %d%% of their requests without error", len(short), verdict.EnoughAnswers)
 	} else if len(short) > 0 {
 		text += "; " + strings.Join(short, ", ") + " of its requests without error"
 	}
@@ -78,8 +78,8 @@ func (a *answer) stagedComparison() []string {
 }
 
 // atLevel gives the latency of cells at one level, the lowest first.
-func (a *answer) atLevel(at string, all []analysis.Contender) string {
-	r := ranking{figure: func(c analysis.Contender) string { return display.WithUnit(c.Value) }}
+func (a *answer) atLevel(at string, all []verdict.Contender) string {
+	r := ranking{figure: func(c verdict.Contender) string { return display.WithUnit(c.Value) }}
 	if len(all) > fewNames {
 		return fmt.Sprintf("At %s the %s of %d cells is %s", at, a.quantile(), len(all), r.fromTo(all))
 	}
@@ -90,9 +90,9 @@ func (a *answer) atLevel(at string, all []analysis.Contender) string {
 // stagedSingle states what one cell held.
 func (a *answer) stagedSingle(i int) string {
 	c := &a.s.Cells[i]
-	held := analysis.HighestHeld(c)
+	held := verdict.HighestHeld(c)
 	if held == nil {
-		return fmt.Sprintf("%s did not answer %d%% of its requests at any level.", a.names[i], analysis.EnoughAnswers)
+		return fmt.Sprintf("%s did not answer %d%% of its requests at any level.", a.names[i], verdict.EnoughAnswers)
 	}
 	var figures []string
 	if v := a.latencyOf(held.LatencyMS); v != nil {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 )
 
@@ -203,7 +203,7 @@ func (t *tried) throughput() string {
 		return words
 	}
 	return fmt.Sprintf("For throughput the settings are not ranked (%s): %s. Ranking takes at least %d searches of each, as with --repeats 6.",
-		t.each(), t.loads(holding), analysis.Needs(len(holding)))
+		t.each(), t.loads(holding), verdict.Needs(len(holding)))
 }
 
 // holding are the settings at the one limit for which a load was found that they hold.
@@ -229,7 +229,7 @@ func (t *tried) loads(of []Variant) string {
 // with the server as it is.
 func (t *tried) ranks() string {
 	holding := t.holding()
-	if len(holding) < 2 || t.searches() < analysis.Needs(len(holding)) || holding[0].Service != t.variants[0].Service {
+	if len(holding) < 2 || t.searches() < verdict.Needs(len(holding)) || holding[0].Service != t.variants[0].Service {
 		return ""
 	}
 	where := "For throughput"
@@ -241,7 +241,7 @@ func (t *tried) ranks() string {
 
 // ranked compares what settings hold with what the server holds as it is.
 func (t *tried) ranked(others []Variant) string {
-	ranking, base := analysis.Rank(t.found, analysis.BreakingPointMetric), cellOfVariant(t.found, t.variants[0])
+	ranking, base := verdict.Rank(t.found, verdict.BreakingPointMetric), cellOfVariant(t.found, t.variants[0])
 	var words []string
 	for _, v := range others {
 		e := ranking.Between(cellOfVariant(t.found, v), base)
@@ -298,7 +298,7 @@ func (t *tried) replicated() string {
 		if causes.GeneratorsTail(base) || causes.GeneratorsTail(c) {
 			return text + fmt.Sprintf("; their %s at %s is not compared: it is mostly the generator's own delay.", t.quantile(), load)
 		}
-		one := analysis.Against(t.level, base, []*summary.Cell{c})
+		one := verdict.Against(t.level, base, []*summary.Cell{c})
 		text += fmt.Sprintf("; its %s at %s is %s against %s as it is (%s)", t.quantile(), load, display.WithUnit(one.All[0].Figure.Value), display.WithUnit(one.Base.Figure.Value), TestWords(&one.All[0]))
 	}
 	return text + "."

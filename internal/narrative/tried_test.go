@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/test/sample"
 )
@@ -94,7 +94,7 @@ func TestSentencesOfATriedServer(t *testing.T) {
 	got["a common load"] = CommonNote(common) + "\n" + CommonLoad(common)
 	common.Common.Cells[0].Load = summary.Load{Kind: "closed", Users: ptr(12.0)}
 	got["common users"] = CommonLoad(common)
-	corrected := analysis.Placed{Cell: &found[0], Base: &found[1], From: summary.Evidence{Basis: summary.OverTrials, P: 0.03, PFamily: 0.21}, Shift: &summary.Comparison{Shift: -4.1, Low: -7.2, High: -1.3}}
+	corrected := verdict.Placed{Cell: &found[0], Base: &found[1], From: summary.Evidence{Basis: summary.OverTrials, P: 0.03, PFamily: 0.21}, Shift: &summary.Comparison{Shift: -4.1, Low: -7.2, High: -1.3}}
 	got["a test that is corrected"] = TestWords(&corrected)
 	sentences(t, "tried.txt", got)
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
 )
@@ -37,7 +37,7 @@ func (t *tried) latency() string {
 		return t.notCompared()
 	}
 	cells, labels, absent := t.settingsAtLevel()
-	a := analysis.Against(t.level, base, cells)
+	a := verdict.Against(t.level, base, cells)
 	var sentences []string
 	if len(cells) > 0 {
 		sentences = append(sentences, fmt.Sprintf("%s %s.", t.at(load), rankedLatency(a, labels, t.quantile())))
@@ -77,7 +77,7 @@ func (t *tried) settingsAtLevel() (cells []*summary.Cell, labels map[*summary.Ce
 // none has a significantly lower latency.
 func (t *tried) nothingLower(base *summary.Cell) bool {
 	cells, _, absent := t.settingsAtLevel()
-	a := analysis.Against(t.level, base, cells)
+	a := verdict.Against(t.level, base, cells)
 	return len(cells) > 0 && len(absent) == 0 && len(a.Untested) == 0 && len(a.Lower) == 0
 }
 
@@ -95,7 +95,7 @@ func (t *tried) freeLatency() string {
 	if causes.GeneratorsTail(base) || causes.GeneratorsTail(c) {
 		return fmt.Sprintf("At %s %s without the limit is not compared: it is mostly the generator's own delay.", load, t.quantile())
 	}
-	of := analysis.Against(t.level, base, []*summary.Cell{c})
+	of := verdict.Against(t.level, base, []*summary.Cell{c})
 	one := of.All[0]
 	is := "is"
 	if one.From.Basis != summary.Untested && one.From.Sign == 0 {
@@ -120,7 +120,7 @@ func (t *tried) slowStarts() string {
 	var names []string
 	for _, v := range t.variants {
 		c := cellOfVariant(t.level, v)
-		if c == nil || c.Objective == nil || c.Objective.Met == nil || *c.Objective.Met || analysis.NearObjective(c) != nil || causes.GeneratorsTail(c) || !t.holds(v) || *t.breaking(v).Load() < *rate {
+		if c == nil || c.Objective == nil || c.Objective.Met == nil || *c.Objective.Met || verdict.NearObjective(c) != nil || causes.GeneratorsTail(c) || !t.holds(v) || *t.breaking(v).Load() < *rate {
 			continue
 		}
 		name := v.Label
@@ -144,13 +144,13 @@ func (t *tried) at(load string) string {
 }
 
 // rankedLatency words the comparison of settings with the server as it is.
-func rankedLatency(a analysis.AgainstBase, labels map[*summary.Cell]string, quantile string) string {
+func rankedLatency(a verdict.AgainstBase, labels map[*summary.Cell]string, quantile string) string {
 	base := latency(a.Base.Figure.Value, a.Base.Figure.AtLeast)
-	figures := func(one analysis.Placed) string {
+	figures := func(one verdict.Placed) string {
 		return fmt.Sprintf("%s against %s as it is%s", latency(one.Figure.Value, one.Figure.AtLeast), base, medians(a.Base))
 	}
 	lowest := a.All[0]
-	if i := slices.IndexFunc(a.All, func(p analysis.Placed) bool { return p.From.Basis != summary.Untested }); i >= 0 {
+	if i := slices.IndexFunc(a.All, func(p verdict.Placed) bool { return p.From.Basis != summary.Untested }); i >= 0 {
 		lowest = a.All[i]
 	}
 	switch {
@@ -173,7 +173,7 @@ func rankedLatency(a analysis.AgainstBase, labels map[*summary.Cell]string, quan
 }
 
 // medians names what a figure is the median of; "" of one trial.
-func medians(p analysis.Placed) string {
+func medians(p verdict.Placed) string {
 	if p.Figure.Trials < 2 {
 		return ""
 	}
@@ -183,12 +183,12 @@ func medians(p analysis.Placed) string {
 // TestWords are the figures of a test of latencies, or why there was none. The median of
 // the pairwise differences is that which the interval is of; it is seldom exactly the
 // difference of the medians.
-func TestWords(p *analysis.Placed) string {
+func TestWords(p *verdict.Placed) string {
 	path := p.From.Metric
 	switch gap := p.From.Gap; {
-	case gap != "" && gap == analysis.Spoiled(p.Cell, path):
+	case gap != "" && gap == verdict.Spoiled(p.Cell, path):
 		return spoiledText(gap, "", p.Cell)
-	case gap != "" && gap == analysis.Spoiled(p.Base, path):
+	case gap != "" && gap == verdict.Spoiled(p.Base, path):
 		return spoiledText(gap, "the server as it is", p.Base)
 	case p.From.Basis == summary.Untested:
 		return gapText(p.From.Gap, min(p.From.Trials[0], p.From.Trials[1]), p.From.Cells, p.From.Quantile())

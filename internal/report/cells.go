@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 )
@@ -44,8 +44,8 @@ func cellsNote(s *summary.Summary) string {
 	} else if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return len(c.PerTrial) > 1 }) {
 		notes = append(notes, "Rates and latencies are medians over the trials of a cell.")
 	}
-	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return !analysis.Supports(&c, s.Quantile()) }) {
-		notes = append(notes, fmt.Sprintf("~: fewer than %d requests lie beyond this percentile.", analysis.Support))
+	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return !verdict.Supports(&c, s.Quantile()) }) {
+		notes = append(notes, fmt.Sprintf("~: fewer than %d requests lie beyond this percentile.", verdict.Support))
 	}
 	return strings.Join(notes, " ")
 }
@@ -135,10 +135,10 @@ func benchmarkCells(s *summary.Summary) Table {
 	for i := range rows {
 		cells[i], t.About = rows[i].Cell, append(t.About, rows[i].Index)
 	}
-	certainties := make([]analysis.Certainty, len(rows))
+	certainties := make([]verdict.Certainty, len(rows))
 	notes := make([]string, len(rows))
 	for i := range rows {
-		if _, _, certainties[i] = rows[i].Ends(); certainties[i] != analysis.NoEnds {
+		if _, _, certainties[i] = rows[i].Ends(); certainties[i] != verdict.NoEnds {
 			notes[i] = rows[i].Spread()
 		}
 	}
@@ -171,7 +171,7 @@ func nameColumns(s *summary.Summary, rows []*cellSummary) []Column {
 func quantile(rows []*cellSummary, name string) Column {
 	return Column{Head: narrative.QuantileName(name), Unit: "ms", Cells: words(rows, func(c *cellSummary) string {
 		text := figureOf(c, name, display.Milliseconds)
-		if text != display.Absent && name != "p999" && !analysis.Supports(c, name) {
+		if text != display.Absent && name != "p999" && !verdict.Supports(c, name) {
 			text = "~" + text
 		}
 		return text
@@ -180,7 +180,7 @@ func quantile(rows []*cellSummary, name string) Column {
 
 // figureOf is the figure that stands for a cell.
 func figureOf(c *cellSummary, metric string, write func(float64) string) string {
-	f, ok := analysis.FigureOf(c, metric)
+	f, ok := verdict.FigureOf(c, metric)
 	switch {
 	case !ok:
 		return display.Absent
@@ -218,7 +218,7 @@ func available(v *float64) Cell {
 	one := Cell{Text: bare(display.Maybe(v, display.Percent))}
 	switch {
 	case v == nil:
-	case *v < analysis.EnoughAnswers:
+	case *v < verdict.EnoughAnswers:
 		one.Tone = display.Bad
 	case *v < 99.9:
 		one.Tone = display.Warning

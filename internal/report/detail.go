@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 )
@@ -98,9 +98,9 @@ func benchmarkDetail(c *cellSummary, name string) Detail {
 func benchmarkFacts(r *narrative.BenchRow) []Fact {
 	facts := []Fact{{"median", r.Figure()}}
 	switch _, _, what := r.Ends(); what {
-	case analysis.IntervalOfTrials:
+	case verdict.IntervalOfTrials:
 		facts = append(facts, Fact{"95% interval", r.Spread()})
-	case analysis.RangeOfTrials:
+	case verdict.RangeOfTrials:
 		facts = append(facts, Fact{"range", r.Spread()})
 	}
 	times, _ := r.Unit()

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/test/sample"
 )
@@ -19,7 +19,7 @@ func TestAnInfiniteShiftIsARow(t *testing.T) {
 	for i := range refusing.PerTrial {
 		refusing.PerTrial[i].Availability = &available
 	}
-	s.Comparisons, s.Ranking = analysis.Tests(s, "latency_ms.p99")
+	s.Comparisons, s.Ranking = verdict.Tests(s, "latency_ms.p99")
 	tables := newDifferences(s, []string{"one", "two", "six"})
 	if len(tables) != 1 || tables[0].Rows() != 2 {
 		t.Fatalf("%d tables, %+v", len(tables), tables)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 )
@@ -60,10 +60,10 @@ func settingsTable(s *summary.Summary, rows []*cellSummary, about []int) Table {
 
 // figureColumn is a figure of each cell with its ends.
 func figureColumn(rows []*cellSummary, col Column, metric string, write func(float64) string) Column {
-	certainties := make([]analysis.Certainty, len(rows))
+	certainties := make([]verdict.Certainty, len(rows))
 	notes := make([]string, len(rows))
 	for i, c := range rows {
-		if low, high, what := analysis.SpreadOf(c, metric); what != analysis.NoEnds && !c.Searched() {
+		if low, high, what := verdict.SpreadOf(c, metric); what != verdict.NoEnds && !c.Searched() {
 			notes[i], certainties[i] = write(low)+"–"+write(high), what
 		}
 	}

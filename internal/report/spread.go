@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/narrative"
 )
@@ -14,10 +14,10 @@ import (
 // them. Searched cells have none, because each of their trials has a load of its
 // own.
 func spreads(rows []*cellSummary, metric string) (head string, notes []string) {
-	certainties := make([]analysis.Certainty, len(rows))
+	certainties := make([]verdict.Certainty, len(rows))
 	notes = make([]string, len(rows))
 	for i, c := range rows {
-		if low, high, what := analysis.SpreadOf(c, metric); what != analysis.NoEnds && !c.Searched() {
+		if low, high, what := verdict.SpreadOf(c, metric); what != verdict.NoEnds && !c.Searched() {
 			notes[i], certainties[i] = display.Figure(low)+"–"+display.Figure(high), what
 		}
 	}
@@ -26,33 +26,33 @@ func spreads(rows []*cellSummary, metric string) (head string, notes []string) {
 
 // endsOf is the head of a column of ends. If cells have ends of different kinds, it
 // explains the marks that it adds to those that are not the surest.
-func endsOf(certainties []analysis.Certainty, notes []string) (head string) {
-	var seen [analysis.IntervalOfTrials + 1]bool
-	surest := analysis.NoEnds
+func endsOf(certainties []verdict.Certainty, notes []string) (head string) {
+	var seen [verdict.IntervalOfTrials + 1]bool
+	surest := verdict.NoEnds
 	for _, what := range certainties {
 		seen[what], surest = true, max(surest, what)
 	}
 	for i, what := range certainties {
 		switch what {
-		case surest, analysis.NoEnds:
-		case analysis.RangeOfTrials:
+		case surest, verdict.NoEnds:
+		case verdict.RangeOfTrials:
 			notes[i] += "*"
 		default:
 			notes[i] += "†"
 		}
 	}
 	switch {
-	case surest == analysis.IntervalOfTrials && seen[analysis.RangeOfTrials] && seen[analysis.IntervalOfFrames]:
+	case surest == verdict.IntervalOfTrials && seen[verdict.RangeOfTrials] && seen[verdict.IntervalOfFrames]:
 		return "95% (* range\n† by frames)"
-	case surest == analysis.IntervalOfTrials && seen[analysis.RangeOfTrials]:
+	case surest == verdict.IntervalOfTrials && seen[verdict.RangeOfTrials]:
 		return "95% (* range\nof trials)"
-	case surest == analysis.IntervalOfTrials && seen[analysis.IntervalOfFrames]:
+	case surest == verdict.IntervalOfTrials && seen[verdict.IntervalOfFrames]:
 		return "95% (†\nby frames)"
-	case surest == analysis.RangeOfTrials && seen[analysis.IntervalOfFrames]:
+	case surest == verdict.RangeOfTrials && seen[verdict.IntervalOfFrames]:
 		return "range († 95%\nby frames)"
-	case surest == analysis.RangeOfTrials:
+	case surest == verdict.RangeOfTrials:
 		return "range of\nthe trials"
-	case surest == analysis.IntervalOfFrames:
+	case surest == verdict.IntervalOfFrames:
 		return "95% by\nframes"
 	}
 	return "95%\ninterval"
@@ -102,13 +102,13 @@ func latencyScale(rows []*cellSummary, quantile string) Scale {
 
 // latencyRange shows how certain a quantile of a cell is; nil if it has none.
 func latencyRange(c *cellSummary, quantile string) *Range {
-	f, ok := analysis.FigureOf(c, quantile)
+	f, ok := verdict.FigureOf(c, quantile)
 	if !ok {
 		return nil
 	}
-	m, _ := analysis.MetricOf(quantile)
+	m, _ := verdict.MetricOf(quantile)
 	r := &Range{Value: &f.Value, Label: narrative.QuantileName(quantile) + " " + display.WithUnit(f.Value), Points: m.Trials(c)}
-	if low, high, what := analysis.SpreadOf(c, quantile); what != analysis.NoEnds {
+	if low, high, what := verdict.SpreadOf(c, quantile); what != verdict.NoEnds {
 		r.Low, r.High = &low, &high
 		r.Label += ", trials or interval " + display.Figure(low) + " to " + display.WithUnit(high)
 	}

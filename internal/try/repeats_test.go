@@ -37,7 +37,7 @@ func TestSeveralSearchesRankTheSettings(t *testing.T) {
 		{"too few", searchedOften("gomaxprocs-1", 496, 500, 502), "For throughput the settings are not ranked (3 searches each): as it is"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := verdict("server", variants, summaryOf(low, c.other, searchedOften("no-limit", 896, 898, 899, 900, 901, 902)), nil)
+			got := answer("server", variants, summaryOf(low, c.other, searchedOften("no-limit", 896, 898, 899, 900, 901, 902)), nil)
 			if !strings.Contains(got, c.want) || strings.Contains(got, "one search") {
 				t.Errorf("%q is missing, or one search is claimed, in:\n%s", c.want, got)
 			}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -138,7 +138,7 @@ func TestErrorsNameTheFlag(t *testing.T) {
 
 // verdict is the paragraph of a record in which the variants were searched and, if level
 // is not nil, held at one load.
-func verdict(name string, variants []Variant, found, level *summary.Summary) string {
+func answer(name string, variants []Variant, found, level *summary.Summary) string {
 	found.Experiment.Server, found.Common = &experiment.Server{Name: name}, level
 	for _, v := range variants {
 		one := experiment.Setup{Service: v.Service, Label: v.Label, NoEffect: v.NoEffect, Advice: v.Advice}
@@ -221,7 +221,7 @@ func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 		{"nothing at all", summaryOf(), nil, []string{"The breaking point of server is not known"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := verdict("server", variants, c.found, c.level)
+			got := answer("server", variants, c.found, c.level)
 			for _, want := range c.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("%q is missing in:\n%s", want, got)
@@ -259,7 +259,7 @@ func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 		{"what p99 does not rest on", summaryOf(with("as-is", true, nil), with("no-limit", true, nil)), summaryOf(with("as-is", false, nil), with("no-limit", false, trials)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := verdict("server", variants, c.found, c.level)
+			got := answer("server", variants, c.found, c.level)
 			if !strings.HasSuffix(got, c.want) || c.want == "" && strings.Contains(got, "disturbed") {
 				t.Errorf("want the verdict to end with %q: %s", c.want, got)
 			}
@@ -273,7 +273,7 @@ func levelled(cells ...summary.Cell) *summary.Summary {
 	s := summaryOf(cells...)
 	var values [][]float64
 	for i := range s.Cells {
-		m, _ := analysis.MetricOf("p99")
+		m, _ := verdict.MetricOf("p99")
 		values = append(values, m.Trials(&s.Cells[i]))
 	}
 	for i, c := range stats.Against(values[0], values[1:]) {
@@ -322,7 +322,7 @@ func TestP99IsComparedByWhatIsTested(t *testing.T) {
 			[]string{"GOMAXPROCS=3 lowers p99", "GOMAXPROCS=1 was not tested: 2 trials per cell, and a ranking needs at least 4."}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := verdict("server", variants, found, c.level)
+			got := answer("server", variants, found, c.level)
 			_, got, _ = strings.Cut(got, " At 210 requests/s ")
 			for _, want := range c.want {
 				if !strings.Contains(got, want) {
@@ -343,7 +343,7 @@ func TestWhatWasNotDeterminedIsNamed(t *testing.T) {
 	none := cellOf("gomaxprocs-1", 0, 0, 0)
 	none.Breaking.Reason = "other processes took CPU."
 	found := summaryOf(cellOf("as-is", 400, 380, 420), none, cellOf("gomaxprocs-3", 500, 480, 520), cellOf("no-limit", 0, 0, 0))
-	got := verdict("server", variants, found, nil)
+	got := answer("server", variants, found, nil)
 	for _, want := range []string{
 		"No breaking point was found with GOMAXPROCS=1: other processes took CPU.",
 		"No breaking point was found without the CPU limit: no search was made.",

@@ -195,7 +195,7 @@ func TestASettingWithoutEffectIsSaidAndLeftOut(t *testing.T) {
 	if e.CommonLoad() == nil {
 		t.Error("no common load is planned, so what the limit costs in latency is not measured")
 	}
-	got := verdict("server", variants, found, nil)
+	got := answer("server", variants, found, nil)
 	want := "GOMAXPROCS=1 has no effect and was not searched: it still ran with 4 (runtime.gomaxprocs in the process's memory)."
 	if !strings.Contains(got, want) || strings.Contains(got, "For throughput") {
 		t.Errorf("%s", got)
@@ -239,7 +239,7 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 		{"none was found", none, nil, "(2 limits in total), no breaking point was found: other processes took CPU."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := verdict("node", variants, summaryOf(cellOf("as-is", 400, 380, 420), c.replicas, cellOf("no-limit", 900, 850, 950)), c.level)
+			got := answer("node", variants, summaryOf(cellOf("as-is", 400, 380, 420), c.replicas, cellOf("no-limit", 900, 850, 950)), c.level)
 			if !strings.Contains(got, c.want) {
 				t.Errorf("%q is missing in:\n%s", c.want, got)
 			}

@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/experiment/file"
 )
 
@@ -34,8 +34,8 @@ func TestTheEffectOfADisturbanceIsMeasured(t *testing.T) {
 			}
 			truth += (stats.Median(p99[1]) - stats.Median(p99[0])) / 2
 		}
-		d := analysis.DisturbancesOf([]*summary.Cell{&s.Cells[0], &s.Cells[1]})
-		if want := (analysis.Tally{Disturbed: 8, Of: 16}); d.Trials != want || len(d.By) != 1 || d.By[0] != summary.Hypervisor {
+		d := verdict.DisturbancesOf([]*summary.Cell{&s.Cells[0], &s.Cells[1]})
+		if want := (verdict.Tally{Disturbed: 8, Of: 16}); d.Trials != want || len(d.By) != 1 || d.By[0] != summary.Hypervisor {
 			t.Errorf("%+v by %q, want %+v by the hypervisor", d.Trials, d.By, want)
 		}
 		if d.Effect == nil || math.Abs(d.Effect.Shift-truth) > 0.1*truth || d.Effect.Low > truth || d.Effect.High < truth {

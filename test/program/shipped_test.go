@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/experiments"
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/record"
 )
@@ -135,7 +135,7 @@ func claimsRestOnFigures(t *testing.T, name string, s *summary.Summary) {
 			switch {
 			case one.Cell == nil:
 				t.Errorf("%q: the run has no cell %s", c.Says, one.Label)
-			case one.Value == nil && c.Metric != analysis.BreakingPointMetric:
+			case one.Value == nil && c.Metric != verdict.BreakingPointMetric:
 				t.Errorf("%q: no %s of %s: %s", c.Says, c.Metric, one.Label, c.Reason)
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/results"
 )
 
@@ -51,7 +51,7 @@ func Search() results.Results {
 			d.Series = append(d.Series, searchSeries(rng, i, 4*t+i+1, f))
 		}
 	}
-	s.Comparisons, s.Ranking = analysis.Tests(s, analysis.BreakingPointMetric)
+	s.Comparisons, s.Ranking = verdict.Tests(s, verdict.BreakingPointMetric)
 	return d
 }
 

@@ -3,8 +3,8 @@ package sample
 import (
 	"math/rand/v2"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/results"
 )
@@ -65,6 +65,6 @@ func Settings() results.Results {
 		})
 		at.Cells = append(at.Cells, c)
 	}
-	at.Comparisons, at.Ranking = analysis.Tests(at, "latency_ms.p99")
+	at.Comparisons, at.Ranking = verdict.Tests(at, "latency_ms.p99")
 	return results.Results{Summary: s}
 }

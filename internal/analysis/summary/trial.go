@@ -39,3 +39,9 @@ type TrialFigures struct {
 // the range from the lowest to the highest contains it with probability 1 - 2^(1-n),
 // which is 0.969 for six.
 const EnoughTrials = 6
+
+// What the intervals of a cell rest on: the values of summary.Cell.IntervalsOf.
+const (
+	OfTrials = "trials"
+	OfFrames = "frames" // of its few trials
+)

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/results"
 )
@@ -201,7 +201,7 @@ func newChartCell(c *summary.Cell, name string) chartCell {
 	}
 	out.Searched, out.Breaking, out.Knee = c.Searched() && !c.Load.Stages, newChartBreaking(c), newChartKnee(c)
 	for metric, v := range map[string]**float64{"rate": &out.Rate, "p50": &out.P50, "p99": &out.P99, "p999": &out.P999} {
-		if f, ok := analysis.FigureOf(c, metric); ok {
+		if f, ok := verdict.FigureOf(c, metric); ok {
 			*v = summary.Finite(&f.Value)
 		}
 	}

@@ -1,6 +1,11 @@
-package analysis
+package verdict
 
-import "github.com/millicore/millicore/internal/analysis/summary"
+import (
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/summary"
+)
 
 // Metric is a figure of a cell's trials that can be compared or claimed.
 type Metric struct {
@@ -116,4 +121,26 @@ func (m Metric) UnitOf(c *summary.Cell) string {
 		return "users"
 	}
 	return m.Unit
+}
+
+// latencyOf is a quantile of all requests of a trial. If it is infinite, it is that of the
+// answered ones, which is a lower bound: see Infinite.
+func latencyOf(t *summary.TrialFigures, answered *float64, of func(*summary.AllRequests) *float64) *float64 {
+	if t.OfAll != nil {
+		if v := of(t.OfAll); v != nil {
+			return v
+		}
+	}
+	return answered
+}
+
+// ofMemory reports whether other processes hardly influence the metric.
+func ofMemory(metric string) bool { return strings.HasPrefix(metric, "memory_") }
+
+// Infinite reports whether so many of a trial's requests failed that a latency metric
+// over all of them is infinite. Its value in t is that of the answered requests, and
+// so a lower bound. It returns false for any other metric.
+func Infinite(t *summary.TrialFigures, metric string) bool {
+	share, ok := summary.ShareOf(metric)
+	return ok && t.Availability != nil && search.Exceeds(100-*t.Availability, 100, 1-share)
 }

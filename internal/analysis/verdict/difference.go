@@ -1,4 +1,4 @@
-package analysis
+package verdict
 
 import (
 	"cmp"
@@ -53,9 +53,6 @@ type Difference struct {
 	// metric, a latency of all of them, is infinite.
 	Infinite [2]Part `json:"-"`
 }
-
-// Part is N of a number of trials.
-type Part struct{ N, Of int }
 
 // Significant reports whether B was seen to differ from A.
 func (d *Difference) Significant() bool { return d.Verdict == Higher || d.Verdict == Lower }
@@ -203,16 +200,4 @@ func (d *Difference) set(shift float64) {
 		percent := 100 * shift / *d.A
 		d.Percent = &percent
 	}
-}
-
-// infinite counts the trials of a cell in which a latency of all requests is
-// infinite; the figures are those of the answered ones.
-func infinite(c *summary.Cell, metric string) Part {
-	p := Part{Of: len(c.PerTrial)}
-	for i := range c.PerTrial {
-		if Infinite(&c.PerTrial[i], metric) {
-			p.N++
-		}
-	}
-	return p
 }

@@ -1,7 +1,8 @@
-package analysis
+package verdict
 
 import (
-	"github.com/millicore/millicore/internal/analysis/objective"
+	"slices"
+
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 )
@@ -66,13 +67,18 @@ func (r *Ranking) comparison(cell, base int) (c summary.Unbounded, bounded bool)
 	return c, shift.Known() && stats.Finite(c.Base, c.Value, c.Shift, c.Low, c.High)
 }
 
-// compared is the field path of the figure that cells are compared by.
-func (b *Builder) compared() string {
-	if len(b.cells) > 0 {
-		c := b.cells[0]
-		if c.plan.Load.Find || c.ramps().Judged() && len(c.levels.Held) > 1 {
-			return BreakingPointMetric
+// BenchmarkTests compares the cells by each figure of a benchmark. The tests of
+// one figure are a family.
+func BenchmarkTests(s *summary.Summary) (all []summary.Comparison) {
+	var seen []string
+	for i := range s.Cells {
+		for k := range s.Cells[i].Benchmarks {
+			if path := s.Cells[i].Benchmarks[k].Path(); !slices.Contains(seen, path) {
+				seen = append(seen, path)
+				some, _, _ := tests(s, path)
+				all = append(all, some...)
+			}
 		}
 	}
-	return summary.LatencyPath(objective.Goal{Objective: b.exp.Objective}.Quantile())
+	return all
 }

@@ -1,4 +1,4 @@
-package analysis
+package verdict
 
 import (
 	"fmt"
@@ -6,13 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/display/digits"
 	"github.com/millicore/millicore/internal/display/phrase"
-	"github.com/millicore/millicore/internal/experiment"
 )
 
 // figure is what one cell, or the ratio of two cells, shows of a metric.
@@ -28,83 +24,6 @@ type figure struct {
 	values []float64 // of the trials, ascending
 	why    string    // why the figure allows no verdict; "": it does
 	failed bool      // failed requests make it a lower bound
-}
-
-// figure returns a metric of the cell that a selector names, at one level of its load,
-// or with nil over the whole load.
-func (j *judge) figure(m Metric, s *experiment.Selector, at *float64) figure {
-	f := figure{label: s.Label(), metric: m.Name, value: math.NaN()}
-	if s.Cell < 0 || s.Cell >= len(j.cells) {
-		f.why = "this run has no cell " + f.label
-		return f
-	}
-	f.cell = &j.cells[s.Cell]
-	f.label = f.cell.Label
-	if at != nil && f.cell.Trials > 0 {
-		level, ok := j.at(s.Cell, *at)
-		if !ok {
-			f.why = "the load of " + f.label + " holds no level of " + digits.Exact(*at) + " in this run"
-			return f
-		}
-		f.cell, f.label = &level, level.Label
-	}
-	switch {
-	case f.cell.Trials == 0:
-		f.why = "nothing was measured for " + f.label
-		if s.Cell < len(j.absent) && j.absent[s.Cell] != "" {
-			f.why += ": " + j.absent[s.Cell]
-		}
-	case m.Name == BreakingPointMetric:
-		f.breaking(f.cell.Breaking)
-	case m.Name == memoryGrowthMetric:
-		f.growth(j.exp.Measure.Kept)
-	default:
-		f.over(m, m.Trials(f.cell))
-		f.failing(m)
-		f.disturbed(m)
-	}
-	return f
-}
-
-// atLevel returns what claims need to know about a cell at one level of its load. It
-// returns false if the load does not hold that level, or holds it more than once. A
-// trial that did not reach the level has no figures.
-func (c *cell) atLevel(s *summary.Cell, level float64) (summary.Cell, bool) {
-	index, times := 0, 0
-	if c.levels != nil {
-		for i, h := range c.levels.Held {
-			if h.Target == level {
-				index = i
-				times++
-			}
-		}
-	}
-	if times != 1 {
-		return summary.Cell{}, false
-	}
-	unit := " requests/s"
-	if c.plan.Load.Users != nil {
-		unit = " users"
-	}
-	out := summary.Cell{Cell: s.Cell, Kept: s.Kept, Label: s.Label + " at " + digits.Exact(level) + unit}
-	all := sums.New()
-	for _, t := range c.trials {
-		of := t.levels[index]
-		if of.Client.Seconds() == 0 {
-			continue
-		}
-		out.Trials++
-		one := trialFigures(t.attempt, figuresOf(of, true))
-		one.OfAll = objective.OfAll(of, true)
-		out.PerTrial = append(out.PerTrial, one)
-		out.Flags = append(out.Flags, noiseFlags(&of.Noise, c.goal.Late())...)
-		if t.attempt.cut() {
-			out.Flags = append(out.Flags, summary.FlagIncomplete)
-		}
-		all.Merge(of)
-	}
-	out.Generator = c.generator(all)
-	return out, true
 }
 
 // over sets the figure from trials: their median, and the interval or range.
@@ -217,9 +136,6 @@ func (f *figure) growth(kept bool) {
 		f.of, f.why = "", "two trials of "+f.label+" show one step of growth, and no interval; repeat it"
 	}
 }
-
-// ofMemory reports whether other processes hardly influence the metric.
-func ofMemory(metric string) bool { return strings.HasPrefix(metric, "memory_") }
 
 // disturbed rejects a figure that others or the agent influenced, or removes its upper
 // end if the generator was the limit.

@@ -1,4 +1,4 @@
-package analysis
+package verdict
 
 import (
 	"fmt"
@@ -99,12 +99,6 @@ func (r *Ranking) index(c *summary.Cell) int {
 	return -1
 }
 
-// Below reports whether x lies below y, significantly.
-func (r *Ranking) Below(x, y Contender) bool { return r.Between(x.Cell, y.Cell).Sign < 0 }
-
-// Above reports whether x lies above y, significantly.
-func (r *Ranking) Above(x, y Contender) bool { return r.Between(x.Cell, y.Cell).Sign > 0 }
-
 // Gap is why a cell cannot be tested against any other; "": it can.
 func (r *Ranking) Gap(c *summary.Cell) summary.Gap {
 	at := r.index(c)
@@ -122,8 +116,8 @@ func (r *Ranking) Gap(c *summary.Cell) summary.Gap {
 	return summary.FewTrials
 }
 
-// gapText explains why two cells were not tested. measured is what each has: "1 ramp".
-func gapText(e *summary.Evidence, measured string) string {
+// GapText explains why two cells were not tested. measured is what each has: "1 ramp".
+func GapText(e *summary.Evidence, measured string) string {
 	switch e.Gap {
 	case summary.OneStart:
 		return "the service was not restarted between trials (restart: false), so they show one start only"
@@ -208,6 +202,17 @@ func Spoiled(c *summary.Cell, path string) summary.Gap {
 	return ""
 }
 
+// generatorsLatency reports whether a latency quantile of the cell is one of the
+// generator: its slow tail is, and the quantile lies in the tail.
+func generatorsLatency(c *summary.Cell, quantile string) bool {
+	if !causes.GeneratorsTail(c) {
+		return false
+	}
+	share, known := summary.ShareOf(quantile)
+	from, ok := summary.ShareOf(c.Causes.Quantile)
+	return known && (!ok || share >= from)
+}
+
 // metricAt finds the metric under a field path, and whether it is a latency.
 func metricAt(path string) (m Metric, latency bool) {
 	switch path {
@@ -276,15 +281,4 @@ func RequestsFor(quantile string) int64 {
 func Supports(c *summary.Cell, quantile string) bool {
 	share, ok := summary.ShareOf(quantile)
 	return !ok || share == 1 || c.Requests == 0 || float64(c.Requests)*(1-share) >= Support-1e-6
-}
-
-// generatorsLatency reports whether a latency quantile of the cell is one of the
-// generator: its slow tail is, and the quantile lies in the tail.
-func generatorsLatency(c *summary.Cell, quantile string) bool {
-	if !causes.GeneratorsTail(c) {
-		return false
-	}
-	share, known := summary.ShareOf(quantile)
-	from, ok := summary.ShareOf(c.Causes.Quantile)
-	return known && (!ok || share >= from)
 }

@@ -1,4 +1,4 @@
-package analysis
+package verdict
 
 import (
 	"math"
@@ -28,9 +28,12 @@ func broken(label string, trials ...summary.TrialFigures) summary.Cell {
 	return summary.Cell{Label: label, PerTrial: trials}
 }
 
-func broke(load float64) summary.TrialFigures    { return summary.TrialFigures{Breaking: &load} }
-func heldTo(load float64) summary.TrialFigures   { return summary.TrialFigures{BreakingFrom: &load} }
+func broke(load float64) summary.TrialFigures { return summary.TrialFigures{Breaking: &load} }
+
+func heldTo(load float64) summary.TrialFigures { return summary.TrialFigures{BreakingFrom: &load} }
+
 func missedAt(load float64) summary.TrialFigures { return summary.TrialFigures{BreakingTo: &load} }
+
 func bracketed(from, to float64) summary.TrialFigures {
 	return summary.TrialFigures{BreakingFrom: &from, BreakingTo: &to}
 }
@@ -274,10 +277,10 @@ func TestSpreadIsOverTrialsWherePossible(t *testing.T) {
 		want Certainty
 	}{
 		{"an interval over trials", summary.Cell{PerTrial: p99(90, 95, 96, 97, 98, 110)}, 90, 110, IntervalOfTrials},
-		{"few trials", summary.Cell{Intervals: ends, IntervalsOf: ofFrames, PerTrial: p99(80, 120)}, 80, 120, RangeOfTrials},
-		{"one trial", summary.Cell{Intervals: ends, IntervalsOf: ofFrames, PerTrial: p99(100)}, 90, 110, IntervalOfFrames},
+		{"few trials", summary.Cell{Intervals: ends, IntervalsOf: summary.OfFrames, PerTrial: p99(80, 120)}, 80, 120, RangeOfTrials},
+		{"one trial", summary.Cell{Intervals: ends, IntervalsOf: summary.OfFrames, PerTrial: p99(100)}, 90, 110, IntervalOfFrames},
 		{"nothing", summary.Cell{PerTrial: p99(100)}, 0, 0, NoEnds},
-		{"an infinite end", summary.Cell{Intervals: ends, IntervalsOf: ofTrials, PerTrial: failing}, 0, 0, NoEnds},
+		{"an infinite end", summary.Cell{Intervals: ends, IntervalsOf: summary.OfTrials, PerTrial: failing}, 0, 0, NoEnds},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			low, high, what := SpreadOf(&c.cell, "p99")

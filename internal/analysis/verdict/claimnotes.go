@@ -1,7 +1,6 @@
-package analysis
+package verdict
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ import (
 // notes qualify a verdict: figures that were measured only once, what may have
 // influenced them, and what differs from the experiment file. If a figure is missing,
 // the reason explains that, and only the last note is added.
-func (j *judge) notes(c *experiment.Claim, figures []figure, verdict summary.Verdict) (all []string) {
+func notes(e *experiment.Experiment, c *experiment.Claim, figures []figure, verdict summary.Verdict) (all []string) {
 	undecided := verdict == summary.Inconclusive && slices.ContainsFunc(figures, func(f figure) bool { return f.why != "" })
 	if !undecided {
 		for i := range figures {
@@ -23,7 +22,7 @@ func (j *judge) notes(c *experiment.Claim, figures []figure, verdict summary.Ver
 		}
 		all = append(all, touchedText(figures))
 	}
-	if !undecided && j.exp.Measure.StaysUp() && len(figures) > 1 && c.Metric != memoryGrowthMetric {
+	if !undecided && e.Measure.StaysUp() && len(figures) > 1 && c.Metric != memoryGrowthMetric {
 		all = append(all, "not restarted between runs: later runs include what grew in earlier ones")
 	}
 	if len(c.Set) > 0 {
@@ -108,49 +107,4 @@ func (f *figure) touched(flag summary.Flag) bool {
 		return has(flag) && f.disturbedBy() == "" // which includes it
 	}
 	return has(flag)
-}
-
-// judgeEvents judges how often an event happened, trial by trial. One event is not a
-// measurement error, so one trial is enough, and a median over trials has no meaning.
-func judgeEvents(c *summary.Claim, m Metric, f *figure) {
-	if f.trials == 1 { // too few for an interval, but enough here
-		f.why = ""
-		f.disturbed(m)
-	}
-	one := f.claimed()
-	c.Value, c.Low, c.High, c.IntervalOf = one.Value, one.Low, one.High, one.IntervalOf
-	if f.why != "" {
-		c.Verdict, c.Reason = summary.Inconclusive, f.why
-		return
-	}
-	least := 0.0 // fewest events of a trial that counts
-	if c.Above != nil {
-		least = math.Floor(*c.Above) + 1
-	} else {
-		least = math.Ceil(*c.Below)
-	}
-	times := 0
-	for _, v := range f.values {
-		if v >= least {
-			times++
-		}
-	}
-	what := fmt.Sprintf("at least %s %s", digits.Exact(least), m.Words)
-	if least == 1 {
-		what = "at least one " + strings.TrimSuffix(m.Words, "s")
-	}
-	c.Reason = fmt.Sprintf("%s in %d of %s", what, times, phrase.Plural(f.trials, "trial"))
-	all, none := times == f.trials, times == 0
-	switch {
-	case !all && math.IsInf(f.high, 1):
-		c.Verdict = summary.Inconclusive
-		c.Reason += "; the generator was the limit, and under more load there may be more"
-	case c.Above != nil:
-		c.Verdict = side(all, none)
-	case none && f.trials == 1:
-		c.Verdict = summary.Inconclusive
-		c.Reason += ", and one trial without it is no proof; repeat it"
-	default:
-		c.Verdict = side(none, all)
-	}
 }

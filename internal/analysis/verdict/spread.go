@@ -1,4 +1,4 @@
-package analysis
+package verdict
 
 import (
 	"math"
@@ -16,12 +16,6 @@ const (
 	IntervalOfFrames                  // the 95% interval of one trial, by its frames: it does not show how starts differ
 	RangeOfTrials                     // the lowest and the highest of few trials
 	IntervalOfTrials                  // the 95% interval of the median over trials
-)
-
-// What the intervals of a cell rest on: the values of summary.Cell.IntervalsOf.
-const (
-	ofTrials = "trials"
-	ofFrames = "frames" // of its few trials
 )
 
 // SpreadOf returns the ends of a cell's figure of a metric: the 95% interval of its
@@ -54,7 +48,7 @@ func endsOf(c *summary.Cell, metric string) (low, high float64, what Certainty) 
 	switch from, to, enough := stats.MedianInterval(n); {
 	case enough:
 		return values[from], values[to], IntervalOfTrials
-	case known && c.IntervalsOf != ofFrames:
+	case known && c.IntervalsOf != summary.OfFrames:
 		return ends[0], ends[1], IntervalOfTrials
 	case n > 1:
 		return values[0], values[n-1], RangeOfTrials

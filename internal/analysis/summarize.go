@@ -1,0 +1,41 @@
+package analysis
+
+import (
+	"github.com/millicore/millicore/internal/analysis/capacity"
+	"github.com/millicore/millicore/internal/analysis/objective"
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
+	"github.com/millicore/millicore/internal/record"
+)
+
+// Summarize returns the summary of a record that was made on a host.
+func (b *Builder) Summarize(about summary.Experiment, host record.Host) *summary.Summary {
+	about.Name, about.About, about.Kept, about.Server = b.exp.Name, b.exp.About, b.exp.Measure.Kept, b.exp.Server
+	s := &summary.Summary{Experiment: about, Host: host, Cells: b.Cells()}
+	s.Comparisons, s.Ranking = verdict.Tests(s, b.compared())
+	s.Comparisons = append(s.Comparisons, verdict.BenchmarkTests(s)...)
+	s.Claims = b.claims(s.Cells)
+	s.Findings = b.findings(s.Cells)
+	return s
+}
+
+// Cells returns the cells' summaries in the plan's order.
+func (b *Builder) Cells() []summary.Cell {
+	all := make([]summary.Cell, 0, len(b.cells))
+	for _, c := range b.cells {
+		all = append(all, c.summary(b.attempts))
+	}
+	capacity.WithholdUnlimited(all, b.exp.Server)
+	return all
+}
+
+// compared is the field path of the figure that cells are compared by.
+func (b *Builder) compared() string {
+	if len(b.cells) > 0 {
+		c := b.cells[0]
+		if c.plan.Load.Find || c.ramps().Judged() && len(c.levels.Held) > 1 {
+			return verdict.BreakingPointMetric
+		}
+	}
+	return summary.LatencyPath(objective.Goal{Objective: b.exp.Objective}.Quantile())
+}
