@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 )
 
 // draws is how often the distribution of the test of a set is drawn.
@@ -135,47 +134,4 @@ func parted(ranks []float64, sizes []int) (all []float64) {
 		all = append(all, sum*sum/(n*(total-n)))
 	}
 	return all
-}
-
-// best is the one of some cells that has the lowest figure.
-func (k *check) best(some []*cell, what string) *cell {
-	best := some[0]
-	for _, c := range some[1:] {
-		if !best.before(c, what, false) {
-			best = c
-		}
-	}
-	return best
-}
-
-// chance checks the smallest P between the first of some cells and the others, among all
-// cells of the record.
-func (k *check) chance(some []*cell, what, why string) error {
-	stated, ok := strings.CutPrefix(strings.TrimPrefix(why, "smallest "), "p ")
-	if whose, ok := strings.CutPrefix(stated, "of "); ok { // the first of the cells
-		at := strings.LastIndex(whose, " ")
-		if stated = whose[at+1:]; k.named(whose[:at]) != k.best(some, what) {
-			return fmt.Errorf("%s is not the first", whose[:at])
-		}
-	}
-	every := k.withTrials()
-	if !ok || len(every) < 3 || len(every) > 6 || strings.HasPrefix(k.whole, "At ") {
-		return nil
-	}
-	var samples [][]float64
-	for _, c := range every {
-		v := c.values(quantileOf(what))
-		if len(v) < 4 || c.mostlyDisturbed() || float64(c.all().requests())*(1-shareOf(what)) < 10-1e-6 {
-			return nil // not ranked with the others
-		}
-		samples = append(samples, v)
-	}
-	best, least := k.best(some, what), 1.0
-	for _, c := range some {
-		if c != best {
-			least = min(least, closed(samples, slices.Index(every, best), slices.Index(every, c)))
-		}
-	}
-	noise := 5*math.Sqrt(least*(1-least)/draws)*2 + 1e-3 // of two simulations, doubled by the level
-	return within("p", stated, least-noise, least+noise)
 }

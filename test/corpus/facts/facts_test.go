@@ -1,77 +1,37 @@
 package facts
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/internal/results"
 	"github.com/millicore/millicore/test/corpus"
 	"github.com/millicore/millicore/test/testkit"
 )
 
-var patterns = slices.Concat(rankings, constants, searching, reasons, tails, flags, tableCells, recovering, compared, triedPatterns)
-
-// examined is a record whose statements are examined.
+// examined is a record whose summary is examined.
 type examined struct {
+	*testing.T
 	*recorded
-	name     string
-	truth    truth
-	summary  *summary.Summary
-	patterns compiled
-	pair     [2]int // the cells of a comparison
-	variants []narrative.Variant
-	tally    *tally
+	truth
+	seed    uint64
+	results results.Results
+	summary *summary.Summary
+	tally   *tally
 }
 
 // truth is what is known of a case by construction.
 type truth struct {
 	corpus.Truth
 	metastable bool // it does not recover from an overload by itself
-}
-
-// ahead checks a claim that x is better than y. A false one about identical cells is
-// counted, because chance allows some.
-func (t truth) ahead(e *examined, x, y *cell) error {
-	if t.Identical {
-		e.tally.wrong(x.label() + " before " + y.label())
-		return nil
-	}
-	is := func(c *cell, name string) bool {
-		return slices.Contains(c.aliases(), name) || slices.Contains(c.aliases(), "v="+name)
-	}
-	for _, pair := range t.Better {
-		if is(y, pair[0]) && is(x, pair[1]) {
-			return fmt.Errorf("by construction %s is better than %s", y.label(), x.label())
-		}
-	}
-	return nil
-}
-
-// within checks an interval of a breaking point. One in twenty may miss the truth, but
-// not by far.
-func (t truth) within(e *examined, c *cell, load string, low, high float64) error {
-	if t.Breaks[1] == 0 {
-		return nil
-	}
-	e.tally.intervals++
-	if high < t.Breaks[0] || low > t.Breaks[1] {
-		e.tally.missed = append(e.tally.missed, fmt.Sprintf("%s (%.4g to %.4g): by construction it breaks at %.4g to %.4g", load, low, high, t.Breaks[0], t.Breaks[1]))
-	}
-	if high < t.Breaks[0]*0.93 || low > t.Breaks[1]*1.07 {
-		return fmt.Errorf("%s (%.4g to %.4g): by construction it breaks at %.4g to %.4g", load, low, high, t.Breaks[0], t.Breaks[1])
-	}
-	return nil
 }
 
 // tally has what chance allows: false rankings of identical cells, and intervals that miss
@@ -82,78 +42,105 @@ type tally struct {
 	missed    []string
 }
 
-func (t *tally) wrong(what string) { t.rankings = append(t.rankings, what) }
+// wrong fails the test for a statement about a cell; nil: about the record.
+func (e *examined) wrong(c *cell, format string, args ...any) {
+	e.Helper()
+	what := fmt.Sprintf(format, args...)
+	if c != nil {
+		what = c.label() + ": " + what
+	}
+	e.Errorf("seed %d: %s", e.seed, what)
+}
 
-// counted is how many of some records are wrong.
-type counted struct{ records, wrong int }
+// is compares a value of the summary with that of the record. nil is what was not
+// measured, NaN and infinity what the record does not have.
+func (e *examined) is(c *cell, what string, got *float64, want float64) {
+	e.Helper()
+	switch known := !math.IsNaN(want) && !math.IsInf(want, 0); {
+	case got == nil && known:
+		e.wrong(c, "%s is null, the record has %.6g", what, want)
+	case got != nil && !known:
+		e.wrong(c, "%s is %.6g, the record has none (%v)", what, *got, want)
+	case got != nil && math.Abs(*got-want) > 1e-6*max(math.Abs(want), 1e-6):
+		e.wrong(c, "%s is %.6g, the record has %.6g", what, *got, want)
+	}
+}
+
+// counts compares numbers.
+func (e *examined) counts(c *cell, what string, got, want int64) {
+	e.Helper()
+	if got != want {
+		e.wrong(c, "%d %s, the record has %d", got, what, want)
+	}
+}
+
+// within checks that a value lies between two ends.
+func (e *examined) within(c *cell, what string, got, low, high float64) {
+	e.Helper()
+	if !(got >= low-1e-9*math.Abs(low) && got <= high+1e-9*math.Abs(high)) {
+		e.wrong(c, "%s is %.6g, which is not within %.6g and %.6g", what, got, low, high)
+	}
+}
+
+// ahead checks that the summary may place a cell before another. A false ranking of
+// identical cells is counted, because chance allows some.
+func (e *examined) ahead(x, y *cell) {
+	e.Helper()
+	if e.Identical {
+		e.tally.rankings = append(e.tally.rankings, x.label()+" before "+y.label())
+	}
+	is := func(c *cell, name string) bool {
+		return c.Service.Name == name || slices.ContainsFunc(c.Vary, func(v vary) bool { return v.Value != nil && *v.Value == name })
+	}
+	for _, pair := range e.Better {
+		if is(y, pair[0]) && is(x, pair[1]) {
+			e.wrong(x, "it is placed before %s, which is better by construction", y.label())
+		}
+	}
+}
 
 // seeds overrides the number of seeds of each case.
 var seeds = flag.Int("seeds", 0, "how many seeds of each case; 0: as the size of the test has it")
 
-// TestEveryStatementAgreesWithItsRecord renders all statements about each simulated
-// record and compares them with the record's files and with the construction.
-func TestEveryStatementAgreesWithItsRecord(t *testing.T) {
+// TestEachValueAgreesWithItsRecord compares the summary of each simulated record, and the
+// numbers of its sentences, with the record's files and with the construction.
+func TestEachValueAgreesWithItsRecord(t *testing.T) {
 	n := uint64(testkit.Samples(1, 2, 20))
 	if *seeds > 0 {
 		n = uint64(*seeds)
 	}
-	var falsely, outside counted
+	ranked, falsely, intervals, outside := 0, 0, 0, 0
 	for _, c := range corpus.Cases() {
-		if len(only()) > 0 && !slices.Contains(only(), c.Name) {
+		if only := os.Getenv("CASES"); only != "" && !slices.Contains(strings.Split(only, ","), c.Name) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			for seed := range n {
-				e := examine(t, &c, seed+1)
-				outside.records += e.tally.intervals
-				outside.wrong += len(e.tally.missed)
-				for _, what := range e.tally.missed {
-					t.Logf("seed %d: %s", seed+1, what)
+				e := open(t, &c, seed+1)
+				e.examine()
+				intervals += e.tally.intervals
+				outside += len(e.tally.missed)
+				if e.Identical {
+					ranked++
+					falsely += min(1, len(e.tally.rankings))
 				}
-				if e.truth.Identical {
-					falsely.records++
-					if len(e.tally.rankings) > 0 {
-						falsely.wrong++
-						t.Logf("seed %d: false ranking: %v", seed+1, e.tally.rankings)
-					}
+				for _, what := range slices.Concat(e.tally.missed, e.tally.rankings) {
+					t.Logf("seed %d: by chance: %s", e.seed, what)
 				}
 			}
 		})
 	}
-	if !t.Failed() && n > 1 && len(only()) == 0 {
-		shrink(t)
+	if most := mostWrong(intervals); outside > most {
+		t.Errorf("%d of %d intervals of breaking points do not contain the truth; at 5%% it is at most %d", outside, intervals, most)
 	}
-	if most := mostWrong(outside.records); outside.wrong > most {
-		t.Errorf("%d of %d intervals of breaking points do not contain the truth; at 5%% it is at most %d", outside.wrong, outside.records, most)
-	}
-	if most := mostWrong(falsely.records); falsely.wrong > most {
-		t.Errorf("%d of %d records of identical cells rank them; at 5%% it is at most %d", falsely.wrong, falsely.records, most)
+	if most := mostWrong(ranked); falsely > most {
+		t.Errorf("%d of %d records of identical cells rank them; at 5%% it is at most %d", falsely, ranked, most)
 	}
 }
 
-// only are the cases to examine, as a person wants while looking at one; nil: all.
-func only() []string {
-	if text := os.Getenv("CASES"); text != "" {
-		return strings.Split(text, ",")
-	}
-	return nil
-}
-
-// mostWrong is the number of false rankings that 5% exceed with a probability of 1 in
-// 1,000.
-func mostWrong(n int) int {
-	below, k := 0.0, 0
-	for ; k < n; k++ {
-		below += choose(n, k) * math.Pow(0.05, float64(k)) * math.Pow(0.95, float64(n-k))
-		if below > 0.999 {
-			break
-		}
-	}
-	return k
-}
-
-// examine simulates a case and examines all statements about its record.
-func examine(t *testing.T, c *corpus.Case, seed uint64) *examined {
+// open simulates a case and reads its record twice: with code of its own, and as reports
+// do.
+func open(t *testing.T, c *corpus.Case, seed uint64) *examined {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), fmt.Sprint(c.Name, seed))
 	defer os.RemoveAll(dir)
@@ -165,69 +152,45 @@ func examine(t *testing.T, c *corpus.Case, seed uint64) *examined {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &examined{recorded: read(t, dir), name: c.Name, truth: truth{c.Truth(), c.Metastable}, summary: of.Summary, tally: &tally{}}
-	if c.Limit != "" && len(e.truth.Limits) == 0 {
-		e.truth.Limits = strings.Split(c.Limit, " or ")
-	}
-	e.patterns = compileAll(e.recorded)
-	all := say(e.recorded, of.Summary)
-	if len(e.Experiment.Cells) > 1 {
-		e.pair = [2]int{0, 1}
-		all = append(all, comparison(t, of, 0, 1)...)
-	}
-	terminal, markdown := texts(t, of.Summary)
-	h := narrative.HeadlineOf(of.Summary)
-	for _, text := range []string{terminal, strings.ReplaceAll(markdown, `\`, "")} {
-		if !strings.Contains(strings.Join(strings.Fields(text), " "), h.First()) {
-			t.Errorf("seed %d: the report has another answer than %q", seed, h.First())
-		}
-	}
-	e.check(t, seed, all)
-	for _, two := range contradictions(all) {
-		if expected(e.name, two[0]) == "" && expected(e.name, two[1]) == "" {
-			t.Errorf("seed %d: these exclude each other:\n\t%v\n\t%v", seed, two[0], two[1])
-		}
+	e := &examined{T: t, recorded: read(t, dir), truth: truth{c.Truth(), c.Metastable}, seed: seed, results: of, summary: of.Summary, tally: &tally{}}
+	if c.Limit != "" && len(e.Limits) == 0 {
+		e.Limits = strings.Split(c.Limit, " or ")
 	}
 	return e
 }
 
-// excluding are pairs of statements about one cell, or about the record, that exclude each
-// other.
-var excluding = [][2]string{
-	{`^limited by: (?:cpu limit|throttling)`, `^(?:[<>]?[\d.]+% (?:waiting in the generator|the dependency|CPU used by others|restarts and memory pressure), )*[<>]?[\d.]+% queueing and work$`},
-	{`^[^,]+ has the lowest p99`, `^No significant difference in p99`},
-	{`limited by its CPU limit`, `(?:neither|none) is throttled`},
-	{`too few trials`, `[Ss]ignificantly`},
+func (e *examined) examine() {
+	e.Helper()
+	for i, c := range e.Experiment.Cells {
+		s := &e.summary.Cells[i]
+		e.figures(c, s)
+		e.trials(c, s)
+		e.levels(c, s)
+		e.tail(c, s)
+		e.breaking(c, s)
+		e.knee(c, s)
+		e.flags(c, s)
+		e.disturbance(c, s)
+	}
+	e.ranking()
+	e.compared()
+	e.numbers(e.sentences())
 }
 
-// contradictions are the pairs of statements that exclude each other.
-func contradictions(all []statement) (found [][2]statement) {
-	for _, pair := range excluding {
-		a, b := regexp.MustCompile(pair[0]), regexp.MustCompile(pair[1])
-		for _, x := range all {
-			for _, y := range all {
-				if x.where != "compare" && y.where != "compare" && x.about == y.about && a.MatchString(x.text) && b.MatchString(y.text) {
-					found = append(found, [2]statement{x, y})
-				}
-			}
+// withTrials are the cells that have trials.
+func (r *recorded) withTrials() (all []*cell) {
+	for _, c := range r.Experiment.Cells {
+		if len(c.trials) > 0 {
+			all = append(all, c)
 		}
 	}
-	return found
+	return all
 }
 
-func (e *examined) check(t *testing.T, seed uint64, all []statement) {
-	t.Helper()
-	for _, s := range all {
-		for _, err := range e.examine(s) {
-			if why := expected(e.name, s); why != "" {
-				t.Logf("seed %d: expected (%s): %v: %v", seed, why, s, err)
-				continue
-			}
-			if errors.Is(err, errUnknown) {
-				t.Errorf("seed %d: %v\n\tadd a pattern with a check: %v", seed, s, err)
-			} else {
-				t.Errorf("seed %d: %v\n\t%v", seed, s, err)
-			}
-		}
+// quantile is the one that cells are ranked by: the objective's, or p99.
+func (r *recorded) quantile() string {
+	if o := r.Experiment.Objective; o != nil && o.Quantile != "" {
+		return o.Quantile
 	}
+	return "p99"
 }

@@ -1,171 +1,137 @@
 package facts
 
 import (
-	"fmt"
+	"math"
 	"slices"
-	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// anyTrial reports whether a trial of the cell has a property.
-func (c *cell) anyTrial(of func(*part) bool) bool { return slices.ContainsFunc(c.each(), of) }
-
-// need is an error if what a flag states is not so.
-func need(ok bool, format string, args ...any) error {
-	if ok {
-		return nil
+// flags checks that what the flags of a cell state is in the record.
+func (e *examined) flags(c *cell, s *summary.Cell) {
+	whole := sum(c.trials, nil)
+	for _, flag := range s.Flags {
+		if !e.flagged(c, flag, whole) {
+			e.wrong(c, "the flag %s has no ground in the record", flag)
+		}
 	}
-	return fmt.Errorf(format, args...)
+	for flag, known := range map[summary.Flag]bool{summary.FlagFewTrials: len(c.trials) > 0 && len(c.trials) < 6 && !c.Load.Find, summary.FlagRestarted: whole.restarts > 0,
+		summary.FlagOOMKilled: whole.kills > 0, summary.FlagFailed: e.attempted(c, "failed"), summary.FlagInvalid: e.attempted(c, "invalid")} {
+		if known && !s.Has(flag) {
+			e.wrong(c, "the flag %s is missing", flag)
+		}
+	}
 }
 
-// flagged checks that what a warning is about is in the record. Its words are read for
-// lower bounds only.
-func flagged(k *check) error {
-	c, p := k.about, sum(k.about.trials, nil)
-	switch word := k.m["word"]; word {
-	case "few_trials":
-		return need(len(c.trials) < 6, "%d trials", len(c.trials))
-	case "few_requests_for_p99":
-		return need(c.Load.Find || c.all().requests() < 1000, "%d requests", c.all().requests())
-	case "few_periods_for_p999":
-		return need(c.Load.Find || p.periods < 1000, "%d periods", p.periods)
-	case "moving_load":
-		return need(len(c.staged()) > 1, "the load does not move")
-	case "restarted":
-		return need(p.restarts > 0, "no restart")
-	case "oom_killed":
-		return need(p.kills > 0, "no OOM kill")
-	case "busy_neighbour":
-		return k.disturbedBy("Other processes", []*cell{c})
-	case "busy_hypervisor":
-		return k.disturbedBy("The hypervisor", []*cell{c})
-	case "search_disturbed":
-		for _, h := range c.loads() {
-			if len(disturbed(h.part)) > 0 {
-				return nil
-			}
+// attempted reports whether an attempt of a cell had an outcome.
+func (e *examined) attempted(c *cell, outcome string) bool {
+	return slices.ContainsFunc(e.attempts, func(t *trial) bool { return t.cell == c.Index && t.outcome == outcome })
+}
+
+func (e *examined) flagged(c *cell, flag summary.Flag, whole *part) bool {
+	switch flag {
+	case summary.FlagFewTrials:
+		return len(c.trials) < 6
+	case summary.FlagFewRequests:
+		return c.Load.Find || c.all().requests() < 1000
+	case summary.FlagFewPeriods:
+		return c.Load.Find || whole.periods < 1000
+	case summary.FlagMovingLoad:
+		return len(c.staged()) > 1
+	case summary.FlagRestarted:
+		return whole.restarts > 0
+	case summary.FlagOOMKilled:
+		return whole.kills > 0
+	case summary.FlagBusyNeighbour:
+		return c.disturbedBy(summary.Neighbours)
+	case summary.FlagBusyHypervisor:
+		return c.disturbedBy(summary.Hypervisor)
+	case summary.FlagSearchDisturbed:
+		return slices.ContainsFunc(c.loads(), func(h held) bool { return len(disturbed(h.part)) > 0 })
+	case summary.FlagCPUStolen:
+		return c.anyTrial(func(p *part) bool { return p.steal/p.hostSeconds >= 0.1 })
+	case summary.FlagLowIdle:
+		return c.anyTrial(func(p *part) bool { return p.idle/p.hostSeconds < max(0.2, 0.05*float64(p.cpus)) })
+	case summary.FlagGeneratorLimited:
+		if c.Load.Rate != nil && !c.Load.Find && c.sentAll() {
+			return false
 		}
-		return fmt.Errorf("no load was disturbed")
-	case "cpu_stolen":
-		return need(c.anyTrial(func(p *part) bool { return p.steal/p.hostSeconds >= 0.1 }), "no CPU was stolen")
-	case "low_idle":
-		return need(c.anyTrial(func(p *part) bool { return p.idle/p.hostSeconds < max(0.2, 0.05*float64(p.cpus)) }), "the host had idle CPU")
-	case "generator_limited":
-		err := need(c.Load.Find || c.anyTrial(late), "no trial sent late")
-		if strings.Contains(k.whole, "ates are lower bounds") {
-			err = first(err, lowerBound(k, c))
-		}
-		return err
-	case "sent_late":
-		return need(c.Load.Find || late(p) || c.anyTrial(late), "no trial sent late")
-	case "trial_failed":
-		for _, a := range k.attempts {
-			if a.cell == c.Index && a.outcome == "failed" {
-				return nil
-			}
-		}
-		return fmt.Errorf("no trial failed")
-	case "invalid_trial":
-		for _, a := range k.attempts {
-			if a.cell == c.Index && a.outcome == "invalid" {
-				return nil
-			}
-		}
-		return fmt.Errorf("no trial is invalid")
-	case "requests_dropped":
-		return need(p.dropped > 0, "no request was dropped")
-	case "incomplete_trial":
-		for _, t := range c.trials {
-			if t.outcome != "done" && t.outcome != "disturbed" {
-				return nil
-			}
-		}
-		return fmt.Errorf("all trials are complete")
-	case "skipped", "no_trials":
-		return need(len(c.trials) == 0, "%d trials", len(c.trials))
-	case "search_incomplete":
-		for _, t := range c.trials {
-			if !slices.ContainsFunc(t.steps, func(s signals.SearchStep) bool { return s.Stage == "test" && !s.Cut }) {
-				return nil
-			}
-		}
-		return nil // its answer is another one than it tested: see tested
-	case "lower_bound":
-		return nil
-	case "unsteady":
+		return c.Load.Find || c.anyTrial(late)
+	case summary.FlagSentLate:
+		return c.Load.Find || late(whole) || c.anyTrial(late)
+	case summary.FlagFailed:
+		return e.attempted(c, "failed")
+	case summary.FlagInvalid:
+		return e.attempted(c, "invalid")
+	case summary.FlagDropped:
+		return whole.dropped > 0
+	case summary.FlagIncomplete:
+		return slices.ContainsFunc(c.trials, func(t *trial) bool { return t.outcome != "done" && t.outcome != "disturbed" })
+	case summary.FlagSkipped, summary.FlagNoTrials:
+		return len(c.trials) == 0
+	case summary.FlagSearchIncomplete, summary.FlagLowerBound: // see breaking
+		return true
+	case summary.FlagUnsteady: // others and the generator may change the latency of most trials
 		settled := 0
 		for _, p := range c.each() {
 			if late(p) || len(disturbed(p)) > 0 {
 				settled++
 			}
 		}
-		return need(2*settled < len(c.trials), "others or the generator may have changed the latency of %d of %d trials", settled, len(c.trials))
-	case "down_at_end":
-		return need(c.anyTrial(func(p *part) bool { return p.down }), "the service was up at the end of each trial")
-	case "agent_stopped", "service_frozen":
-		return fmt.Errorf("no case of the corpus has it")
-	case "agent_waited", "agent_throttled", "agent_lost", "dependency_throttled", "dependency_restarted", "no_windows", "beyond_range", "no_ports":
-		return fmt.Errorf("no case of the corpus has it")
-	default:
-		return fmt.Errorf("flag %q: %w", word, errUnknown)
+		return 2*settled < len(c.trials)
+	case summary.FlagDownAtEnd:
+		return c.anyTrial(func(p *part) bool { return p.down })
 	}
+	return false // no case of the corpus has it
 }
 
+// anyTrial reports whether a trial of the cell has a property.
+func (c *cell) anyTrial(of func(*part) bool) bool { return slices.ContainsFunc(c.each(), of) }
+
+// late reports whether the generator sent a part late.
 func late(p *part) bool {
 	lag := float64(p.lag.Quantile(0.99)) / 1e6
 	return lag >= 2 && lag >= 0.05*p.ms("p99")
 }
 
-var flags = []pattern{{"flag", `(?P<word>[a-z0-9_]+): <any:text>`, flagged}}
-
-// Figures of the table of cells: the median over trials of a rate and a latency, and
-// otherwise all trials together. Those of a search are of the windows that tested its
-// answer, and have no check.
-func inTable(what string, of func(*part) float64) func(*check) error {
-	return func(k *check) error {
-		if k.about.Load.Find || k.m["v"] == "–" || len(k.about.staged()) > 1 {
-			return nil
+// sentAll reports whether the generator sent what was due.
+func (c *cell) sentAll() bool {
+	var due int64
+	for _, t := range c.trials {
+		for _, f := range t.frames {
+			if f.Client != nil && f.Phase == signals.Measure {
+				due += f.Client.Intended
+			}
 		}
-		return is(what, k.m["v"], of(k.about.all()))
 	}
+	p := c.all()
+	return p.rate() > 0.98*float64(due)/p.seconds
 }
 
-var tableCells = []pattern{
-	{"table", `(?:service|v|cpu|mode|objective|knee|limited by|slow tail|breaks at) [^:]*: <any:v>`, nil},
-	{"table", `requests /s: (?P<v>[\d,.–]+)(?: \[.*\])?`, func(k *check) error {
-		if k.about.Load.Find || k.m["v"] == "–" || len(k.about.staged()) > 1 {
-			return nil
+// ends are the ends of a quantile of a cell: the 95% interval of the median over trials, or
+// the range of few trials. known is false for one trial, whose interval is a bootstrap.
+func (c *cell) ends(quantile string) (low, high float64, known bool) {
+	values := c.values(quantileOf(quantile))
+	if low, high, known = medianEnds(values); known {
+		return low, high, true
+	}
+	if len(values) < 2 {
+		return 0, math.Inf(1), false
+	}
+	return slices.Min(values), slices.Max(values), true
+}
+
+// undecided reports whether an interval of the cell contains the objective, as far as its
+// trials show it.
+func (c *cell) undecided() bool {
+	o := c.objective
+	if o.Quantile != "" {
+		limit := float64(o.Latency) / 1e6
+		if low, high, _ := c.ends(o.Quantile); low <= limit && limit < high {
+			return true
 		}
-		return k.about.shows("rate", k.m["v"])
-	}},
-	{"table try-table", `(?P<q>p[\d.]+) ms: (?P<few>~)?(?P<v>≥?[\d,.–]+)(?: \[95% interval (?P<low>[\d.,]+)–(?P<high>[\d.,]+)\]| \[.*\])?`, func(k *check) error {
-		if k.about.Load.Find || k.m["v"] == "–" || len(k.about.staged()) > 1 {
-			return nil
-		}
-		err := k.about.shows(k.m["q"], k.m["v"])
-		if few := float64(k.about.all().requests())*(1-shareOf(k.m["q"])) < 10-1e-6; few != k.has("few") && k.m["q"] != "p99.9" {
-			err = first(err, fmt.Errorf("%d requests, and the mark of few is %q", k.about.all().requests(), k.m["few"]))
-		}
-		if low, high, ok := medianEnds(k.about.values(quantileOf(k.m["q"]))); ok && k.has("low") && !k.about.Load.Find {
-			err = first(err, is("the lower end", k.m["low"], low), is("the higher end", k.m["high"], high))
-		}
-		return err
-	}},
-	{"table", `available %: (?P<v>[\d,.–]+)`, func(k *check) error {
-		if k.about.Load.Find || k.m["v"] == "–" {
-			return nil
-		}
-		return available(k.m["v"], k.about.all().availability())
-	}},
-	{"table", `CPU % of limit: (?P<v>[<>\d,.–]+)(?: \[.*\])?`, inTable("CPU of the limit", usedOfLimit)},
-	{"table", `throttled % of periods: (?P<v>[<>\d,.–]+)(?: \[periods <n:throttled> of <n:periods>\])?`, func(k *check) error {
-		err := inTable("throttled periods", throttledOf)(k)
-		if k.has("periods") && !k.about.Load.Find && len(k.about.staged()) == 0 {
-			p := k.about.all()
-			err = first(err, is("throttled periods", k.m["throttled"], float64(p.throttled)), is("periods", k.m["periods"], float64(p.periods)))
-		}
-		return err
-	}},
-	{"table", `memory peak MiB: (?P<v>[\d,.–]+)(?: \[.*\])?`, inTable("memory", func(p *part) float64 { return float64(p.memory) / (1 << 20) })},
+	}
+	low, high := proportion(c.all().bad(), c.all().requests())
+	return o.Availability > 0 && low <= 1-o.Availability/100 && 1-o.Availability/100 < high
 }

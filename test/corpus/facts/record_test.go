@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +20,7 @@ type recorded struct {
 		Measure struct {
 			Warmup, Duration, Interval time.Duration
 			Repeats                    int
+			Kept                       bool
 		}
 		Objective *objective
 	}
@@ -44,11 +43,8 @@ type objective struct {
 type cell struct {
 	Index   int
 	Service struct{ Name string }
-	Vary    []struct {
-		Name  string
-		Value *string
-	}
-	Limits struct {
+	Vary    []vary
+	Limits  struct {
 		CPUMillis int64 `json:"cpu_millis"`
 		Memory    int64
 		Replicas  int
@@ -72,6 +68,11 @@ type cell struct {
 	sum  *part // see all, each and loads
 	sums []*part
 	held []held
+}
+
+type vary struct {
+	Name  string
+	Value *string
 }
 
 // trial is one attempt.
@@ -194,29 +195,6 @@ func (c *cell) label() string {
 	return text
 }
 
-// aliases are the names under which a sentence may mention the cell.
-func (c *cell) aliases() []string {
-	all := []string{c.label()}
-	if _, rest, ok := strings.Cut(c.label(), " "); ok {
-		all = append(all, rest)
-	}
-	return append(all, c.Service.Name)
-}
-
-// named finds the cell of a name: the one that has it, if no other has.
-func (r *recorded) named(name string) *cell {
-	var found []*cell
-	for _, c := range r.Experiment.Cells {
-		if slices.Contains(c.aliases(), name) {
-			found = append(found, c)
-		}
-	}
-	if len(found) != 1 {
-		return nil
-	}
-	return found[0]
-}
-
 func (c *cell) open() bool { return c.Load.Users == nil }
 
 // staged are the levels that the cell held, with their times since the measurement
@@ -235,6 +213,19 @@ func (c *cell) staged() (all []level) {
 			all = append(all, level{s.Target, at, at + s.Duration})
 		}
 		at, before = at+s.Duration, s.Target
+	}
+	return all
+}
+
+// lasts is when the load of a ramp ends, from the beginning of its warm-up.
+func (c *cell) lasts() time.Duration {
+	target := c.Load.Rate
+	if target == nil {
+		target = c.Load.Users
+	}
+	all := c.warmup
+	for _, s := range target.Stages {
+		all += s.Duration
 	}
 	return all
 }

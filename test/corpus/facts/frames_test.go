@@ -240,9 +240,11 @@ func (c *cell) hold() (all []held) {
 		for _, f := range t.frames {
 			began = min(began, f.Start)
 		}
-		for _, l := range c.staged() {
+		levels := c.staged()
+		for i, l := range levels {
+			last := i == len(levels)-1 && l.to >= c.lasts() // the answers of the drain are its own
 			p := sum([]*trial{t}, func(_ *trial, f *signals.Frame) bool {
-				return f.Phase == signals.Measure && time.Duration(f.Start-began) >= l.from && time.Duration(f.End-began) <= l.to
+				return last && f.Phase == signals.Drain || f.Phase == signals.Measure && time.Duration(f.Start-began) >= l.from && time.Duration(f.End-began) <= l.to
 			})
 			if p.seconds > 0 {
 				all = append(all, held{l.target, "level", false, t, p})
@@ -251,118 +253,32 @@ func (c *cell) hold() (all []held) {
 	}
 	return all
 }
-
-func median(values []float64) float64 {
-	v := slices.Sorted(slices.Values(values))
-	n := len(v)
-	if n == 0 {
-		return math.NaN()
-	}
-	return (v[(n-1)/2] + v[n/2]) / 2
-}
-
-// medianEnds are the ends of the 95% interval of a median by order statistics: the k-th
-// lowest and the k-th highest value, with the largest k whose binomial tails are at most
-// 2.5% each. ok is false if there is none.
-func medianEnds(values []float64) (low, high float64, ok bool) {
-	v := slices.Sorted(slices.Values(values))
-	n := len(v)
-	below := 0.0 // P(Binomial(n, 1/2) <= k)
-	for k := 0; k < n/2; k++ {
-		below += choose(n, k) / math.Pow(2, float64(n))
-		if below > 0.025 {
-			break
-		}
-		low, high, ok = v[k], v[n-1-k], true
-	}
-	return low, high, ok
-}
-
-func choose(n, k int) float64 {
-	c := 1.0
-	for i := range k {
-		c = c * float64(n-i) / float64(i+1)
-	}
-	return c
-}
-
-// mannWhitney is the two-sided p of x against y by counting all ways to deal the values,
-// and whether the values of x tend to be lower. It is exact, also with equal values.
-func mannWhitney(x, y []float64) (p float64, lower bool) {
-	both := append(slices.Clone(x), y...)
-	ranks := make([]int, len(both)) // twice the mid-rank
-	for i, v := range both {
-		for _, w := range both {
-			if w < v {
-				ranks[i] += 2
-			} else if w == v {
-				ranks[i]++
-			}
-		}
-		ranks[i]++
-	}
-	seen := 0
-	for i := range x {
-		seen += ranks[i]
-	}
-	ways := map[[2]int]float64{{0, 0}: 1} // by how many are chosen, and the sum of their ranks
-	for _, rank := range ranks {
-		next := map[[2]int]float64{}
-		for at, n := range ways {
-			next[at] += n
-			if at[0] < len(x) {
-				next[[2]int{at[0] + 1, at[1] + rank}] += n
-			}
-		}
-		ways = next
-	}
-	var total, below, above float64
-	for at, n := range ways {
-		if at[0] != len(x) {
-			continue
-		}
-		total += n
-		if at[1] <= seen {
-			below += n
-		}
-		if at[1] >= seen {
-			above += n
-		}
-	}
-	return min(1, 2*min(below, above)/total), below < above
-}
-
-// holm corrects the p of several tests; those that are NaN are no tests.
-func holm(all []float64) []float64 {
-	order := []int{}
-	for i, p := range all {
-		if !math.IsNaN(p) {
-			order = append(order, i)
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		if all[a] < all[b] {
-			return -1
-		} else if all[a] > all[b] {
-			return 1
-		}
-		return 0
-	})
-	out, highest := slices.Clone(all), 0.0
-	for k, i := range order {
-		highest = max(highest, min(1, all[i]*float64(len(order)-k)))
-		out[i] = highest
-	}
-	return out
-}
-
-// hodgesLehmann is the median of all differences of a value of y and one of x.
-func hodgesLehmann(x, y []float64) float64 {
-	var all []float64
-	for _, a := range x {
-		for _, b := range y {
-			all = append(all, b-a)
-		}
-	}
-	return median(all)
+func (p *part) merge(o *part) {
+	p.good += o.good
+	p.timeouts += o.timeouts
+	p.refused += o.refused
+	p.cut += o.cut
+	p.malformed += o.malformed
+	p.failed += o.failed
+	p.status += o.status
+	p.dropped += o.dropped
+	p.latency.Merge(o.latency)
+	p.service.Merge(o.service)
+	p.lag.Merge(o.lag)
+	p.seconds += o.seconds
+	p.answers += o.carriedToo()
+	p.limit = max(p.limit, o.limit)
+	p.cpu += o.cpu
+	p.cpuSeconds += o.cpuSeconds
+	p.periods += o.periods
+	p.throttled += o.throttled
+	p.stopped += o.stopped
+	p.kills += o.kills
+	p.restarts += o.restarts
+	p.memory = max(p.memory, o.memory)
+	p.hostSeconds += o.hostSeconds
+	p.idle += o.idle
+	p.foreign += o.foreign
+	p.steal += o.steal
+	p.cpus = max(p.cpus, o.cpus)
 }
