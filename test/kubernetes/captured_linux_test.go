@@ -133,6 +133,28 @@ func TestWhoReadsKubelets(t *testing.T) {
 	}
 }
 
+// become makes the user of the laptop another one, who has a Role of the namespace.
+func (l *laptop) become(t *testing.T, user, role string) {
+	t.Helper()
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: user},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}}
+	if _, err := kube.RoleBindings.Create(t.Context(), l.api, binding); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := clientcmd.LoadFromFile(bench.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range loaded.AuthInfos {
+		info.Impersonate = user
+	}
+	l.kubeconfig = filepath.Join(l.dir, "kubeconfig")
+	if err := clientcmd.WriteToFile(*loaded, l.kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // readsNoSecret checks that a subject can neither get, list nor watch Secrets.
 func readsNoSecret(t *testing.T, who string, c *kube.Client, name string) {
 	t.Helper()
@@ -153,26 +175,9 @@ func readsNoSecret(t *testing.T, who string, c *kube.Client, name string) {
 func TestARunOfWhoReadsNoSecrets(t *testing.T) {
 	l := newLaptop(t).allowed(t)
 	const user = "millicore-test-user"
-	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: user},
-		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "millicore"},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}}
-	if _, err := kube.RoleBindings.Create(t.Context(), l.api, binding); err != nil {
-		t.Fatal(err)
-	}
+	l.become(t, user, "millicore")
 	foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}, Data: map[string][]byte{"password": []byte("of another")}}
 	if _, err := kube.Secrets.Create(t.Context(), l.api, foreign); err != nil {
-		t.Fatal(err)
-	}
-	// The kubeconfig of the user.
-	loaded, err := clientcmd.LoadFromFile(bench.kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, info := range loaded.AuthInfos {
-		info.Impersonate = user
-	}
-	l.kubeconfig = filepath.Join(l.dir, "kubeconfig")
-	if err := clientcmd.WriteToFile(*loaded, l.kubeconfig); err != nil {
 		t.Fatal(err)
 	}
 	c := l.start(t, "run", "small.yaml", "--out", "record", "--set", "vary.procs=[1]")

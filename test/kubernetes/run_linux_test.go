@@ -344,8 +344,8 @@ func TestADryRun(t *testing.T) {
 	l := newLaptop(t)
 	words := l.start(t, "run", "small.yaml", "--dry-run", "--image", "No/Such:name", "--node-agent=false", "--set", "kubernetes.pull_secrets=[nowhere]").ends(t, 2).out.String()
 	for _, want := range []string{
-		"ok         API server: v", "ok         rights of the conductor: ", "ok         the pods of service go: ",
-		"missing    account millicore-conductor: ", "missing    right of the conductor to nodes/metrics: ", "missing    pull secret nowhere: ", "missing    image No/Such:name: ",
+		"ok         API server: v", "ok         the run's Role: ", "ok         the pods of service go: ",
+		"missing    the conductor's pod: ", "missing    right of the conductor to nodes/metrics: ", "missing    pull secret nowhere: ", "missing    image No/Such:name: ",
 	} {
 		if !strings.Contains(words, want) {
 			t.Errorf("no %q in\n%s", want, words)

@@ -55,7 +55,7 @@ func (h *Hub) NodeToken(name string) string { return h.token(nodePath(name)) }
 func agentPath(index int) string  { return fmt.Sprintf("/agent/%d", index) }
 func nodePath(name string) string { return "/node/" + name }
 
-// token is the token of a stream: a message authentication code of its path (HMAC, RFC
+// token computes the token of a stream: a message authentication code of its path (HMAC, RFC
 // 2104). Without the key it can neither be computed nor changed to that of another path.
 func (h *Hub) token(path string) string {
 	mac := hmac.New(sha256.New, h.key)

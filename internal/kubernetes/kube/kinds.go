@@ -39,7 +39,6 @@ var (
 	Pods            = Kind[corev1.Pod]{"v1", "Pod", "pods", false}
 	Events          = Kind[corev1.Event]{"v1", "Event", "events", false}
 	Quotas          = Kind[corev1.ResourceQuota]{"v1", "ResourceQuota", "resourcequotas", false}
-	LimitRanges     = Kind[corev1.LimitRange]{"v1", "LimitRange", "limitranges", false}
 	Claims          = Kind[corev1.PersistentVolumeClaim]{"v1", "PersistentVolumeClaim", "persistentvolumeclaims", false}
 	Namespaces      = Kind[corev1.Namespace]{"v1", "Namespace", "namespaces", true}
 	Nodes           = Kind[corev1.Node]{"v1", "Node", "nodes", true}
@@ -56,7 +55,8 @@ var (
 	AccessReviews     = Kind[authorizationv1.SubjectAccessReview]{"authorization.k8s.io/v1", "SubjectAccessReview", "subjectaccessreviews", true}
 )
 
-// path is the path of an object, or without a name that of all objects of the kind.
+// path returns an object's path on the server. Without a name it names all objects of the
+// kind.
 func (k Kind[T]) path(c *Client, name, subresource string) string {
 	path := "/apis/" + k.Group
 	if k.Group == "v1" {
@@ -102,13 +102,21 @@ func (k Kind[T]) typed(o *T) *T {
 
 // Create creates an object and returns the server's version of it.
 func (k Kind[T]) Create(ctx context.Context, c *Client, o *T) (*T, error) {
-	return k.ask(ctx, c, http.MethodPost, k.path(c, "", ""), nil, nil, k.typed(o))
+	return k.post(ctx, c, o, nil)
 }
 
-// Try is a dry run of Create: it checks admission, quotas and policies, and creates
-// nothing.
+// Try does a dry run of Create: the server checks rights, validity, quotas and policies,
+// creates nothing, and returns the object as it would store it. Of a Deployment it sees
+// neither the pods nor their quota.
 func (k Kind[T]) Try(ctx context.Context, c *Client, o *T) (*T, error) {
-	return k.ask(ctx, c, http.MethodPost, k.path(c, "", ""), url.Values{"dryRun": {metav1.DryRunAll}}, nil, k.typed(o))
+	return k.post(ctx, c, o, dryRun)
+}
+
+// dryRun are the parameters of a dry run.
+var dryRun = url.Values{"dryRun": {metav1.DryRunAll}}
+
+func (k Kind[T]) post(ctx context.Context, c *Client, o *T, query url.Values) (*T, error) {
+	return k.ask(ctx, c, http.MethodPost, k.path(c, "", ""), query, nil, k.typed(o))
 }
 
 // Patch changes the fields of the patch (a strategic merge: lists of containers are

@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/objects"
@@ -45,7 +44,7 @@ func (k *checker) check(ctx context.Context) (Requirements, error) {
 		return needs, nil
 	}
 	// They run concurrently; their results are in this order.
-	all := []func(context.Context) Requirements{k.permissions, k.kubelets, k.metrics, k.resize, k.secrets, k.claim, k.quotas, k.admission, k.images}
+	all := []func(context.Context) Requirements{k.rights, k.metricsRight, k.metrics, k.resize, k.secrets, k.claim, k.quotas, k.tries, k.images}
 	found := make([]Requirements, len(all))
 	var asking sync.WaitGroup
 	for i, ask := range all {
@@ -169,12 +168,4 @@ func (k *checker) claim(ctx context.Context) Requirements {
 		return Requirements{{what, Noted, "it is not bound yet: it may be bound when the conductor's pod starts"}}
 	}
 	return Requirements{there(what, "it is bound")}
-}
-
-// pod is a pod of the run for a dry run, which checks Pod Security, quotas, limit ranges
-// and the cluster's policies, and creates nothing. It has no service account: the
-// run's does not exist yet.
-func (k *checker) pod(t corev1.PodTemplateSpec) *corev1.Pod {
-	t.Spec.ServiceAccountName, t.Spec.AutomountServiceAccountToken = "", new(false)
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: Name(k.asked.Run) + "-", Labels: t.Labels, Annotations: t.Annotations}, Spec: t.Spec}
 }

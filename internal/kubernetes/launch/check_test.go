@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,10 +38,16 @@ limits: {cpu: 1, memory: 256Mi}
 			return true
 		case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
 			of := body["spec"].(map[string]any)["resourceAttributes"].(map[string]any)
-			what := fmt.Sprint(of["verb"], " ", of["resource"], of["subresource"])
-			no := strings.Contains("create networkpolicies<nil> get podsproxy create deployments<nil> escalate roles<nil>", what)
-			fmt.Fprintf(w, `{"status":{"allowed":%v}}`, !no)
+			fmt.Fprintf(w, `{"status":{"allowed":%v}}`, fmt.Sprint(of["verb"], of["resource"], of["subresource"]) != "getpodsproxy")
 			return true
+		case strings.HasSuffix(r.URL.Path, "/networkpolicies"):
+			return refuse(w, 403, metav1.StatusReasonForbidden, `User "me" cannot create resource "networkpolicies"`)
+		case strings.HasSuffix(r.URL.Path, "/roles"):
+			return refuse(w, 403, metav1.StatusReasonForbidden, `user "me" is attempting to grant RBAC permissions not currently held: deployments`)
+		case strings.HasSuffix(r.URL.Path, "/rolebindings"):
+			return refuse(w, 404, metav1.StatusReasonNotFound, "roles not found")
+		case strings.HasSuffix(r.URL.Path, "/services"):
+			return refuse(w, 403, metav1.StatusReasonForbidden, `admission webhook "owners" denied the request: no owner`)
 		case strings.HasSuffix(r.URL.Path, "/pods") && r.Method == http.MethodPost && strings.Contains(fmt.Sprint(body), "hostPath"):
 			return refuse(w, 403, metav1.StatusReasonForbidden, `violates PodSecurity "restricted:latest": hostPath`)
 		case strings.Contains(r.URL.Path, "-check-") && r.Method == http.MethodGet:
@@ -55,14 +62,15 @@ limits: {cpu: 1, memory: 256Mi}
 	}
 	want := `this cluster cannot run the experiment; nothing was started. What is missing:
   right to pods/proxy: no permission to get them in namespace here; ask an administrator for it (docs/kubernetes.yaml has the Role)
-  right to networkpolicies.networking.k8s.io: no permission to create them in namespace here; ask an administrator for it (docs/kubernetes.yaml has the Role)
-  rights of the conductor: you cannot grant it the right to create deployments.apps in namespace here, because you do not have it; ask an administrator for it (docs/kubernetes.yaml has the Role)
   in-place resize: Kubernetes 1.33 and newer have it, this is v1.32.1; leave measure.resize out
   pull secret registry: it is not in namespace here; create it (kubectl create secret docker-registry registry …)
   pull secret opaque: it is of the type Opaque, not kubernetes.io/dockerconfigjson; create one of that type (kubectl create secret docker-registry)
   record_claim records: there is no such PersistentVolumeClaim in namespace here; create it, or leave record_claim out
   quota small: requests.cpu: the largest cell needs 2, and 500m of 2 are in use; raise the quota, or reduce the experiment (limits, replicas, load.agents, kubernetes.agents)
-  the pods of node agents: violates PodSecurity "restricted:latest": hostPath; they read the node's control groups by a hostPath volume: label the namespace pod-security.kubernetes.io/enforce=privileged, or leave --node-agent out
+  the run's Role: the server refuses it: user "me" is attempting to grant RBAC permissions not currently held: deployments; ask an administrator for it (docs/kubernetes.yaml has the Role)
+  the run's NetworkPolicy: the server refuses it: User "me" cannot create resource "networkpolicies"; ask an administrator for it (docs/kubernetes.yaml has the Role)
+  the pods of service go: the server refuses it: admission webhook "owners" denied the request: no owner; change what forbids it, or use another namespace (--namespace)
+  the pods of node agents: the server refuses it: violates PodSecurity "restricted:latest": hostPath; they read the node's control groups by a hostPath volume: label the namespace pod-security.kubernetes.io/enforce=privileged, or leave --node-agent out
   image millicore/millicore:1.2: a node cannot pull it (ErrImagePull: not found); push it, load it into the nodes, or use another; if its registry needs a login, set kubernetes.pull_secrets to the name of the Secret`
 	if d := cmp.Diff(want, fmt.Sprint(needs.Err())); d != "" {
 		t.Error(d)
@@ -79,7 +87,6 @@ func TestNothingIsMissing(t *testing.T) {
 	a := asked(t, "")
 	c.put(t, "/api/v1/nodes/one", corev1.Node{Status: corev1.NodeStatus{Images: []corev1.ContainerImage{{Names: []string{"docker.io/millicore/millicore:1.2"}}}}})
 	c.put(t, "/api/v1/nodes/off", corev1.Node{Spec: corev1.NodeSpec{Unschedulable: true}})
-	c.put(t, core+"serviceaccounts/"+kube.ConductorAccount, corev1.ServiceAccount{})
 	c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
 		if !strings.HasSuffix(r.URL.Path, "/subjectaccessreviews") {
 			return false
@@ -96,8 +103,8 @@ func TestNothingIsMissing(t *testing.T) {
 			t.Errorf("%+v, want that it is there", n)
 		}
 	}
-	if left := c.paths(); len(left) != 3 {
-		t.Errorf("there is %v, want nothing but the nodes and the account", left)
+	if left := c.paths(); len(left) != 2 {
+		t.Errorf("there is %v, want nothing but the nodes", left)
 	}
 }
 
@@ -147,7 +154,6 @@ func TestKubelets(t *testing.T) {
 		{"may not ask", `{"kind":"Status","reason":"Forbidden","message":"no"}`, "", 403, Unknown},
 	} {
 		c, client := newCluster(t)
-		c.put(t, core+"serviceaccounts/"+kube.ConductorAccount, corev1.ServiceAccount{})
 		c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
 			if !strings.HasSuffix(r.URL.Path, "/subjectaccessreviews") {
 				return false
@@ -165,15 +171,11 @@ func TestKubelets(t *testing.T) {
 			return true
 		}
 		k := &checker{client: client, asked: asked(t, "")}
-		if got := k.kubelets(t.Context()); len(got) != 2 || got[0].State != There || got[1].State != test.want {
+		if got := k.metricsRight(t.Context()); len(got) != 1 || got[0].State != test.want {
 			t.Errorf("%s: %v, want %s", test.name, got, test.want)
 		}
-		c.take(core + "serviceaccounts/" + kube.ConductorAccount)
-		if got := k.kubelets(t.Context())[0]; got.State != Missing || !strings.Contains(got.Words, "docs/kubernetes.yaml") {
-			t.Errorf("%s, without the account: %v", test.name, got)
-		}
 	}
-	if got := (&checker{asked: asked(t, "kubernetes: {node_agent: true}")}).kubelets(t.Context()); got != nil {
+	if got := (&checker{asked: asked(t, "kubernetes: {node_agent: true}")}).metricsRight(t.Context()); got != nil {
 		t.Errorf("with node agents: %v, want that nothing is asked", got)
 	}
 }
@@ -263,7 +265,7 @@ load: {request: {path: /}, users: 10, agents: 4}
 	}
 }
 
-func TestImageOf(t *testing.T) {
+func TestImageState(t *testing.T) {
 	waiting := func(reason string) *corev1.Pod {
 		p := &corev1.Pod{}
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "words"}}}}
@@ -289,7 +291,7 @@ func TestImageOf(t *testing.T) {
 		{"no node", unscheduled, Unknown, false},
 		{"deadline", &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "DeadlineExceeded"}}, Unknown, true},
 	} {
-		if got, final := imageOf("image x", test.pod); got.State != test.want || final != test.final {
+		if got, final := imageState("image x", test.pod); got.State != test.want || final != test.final {
 			t.Errorf("%s: %+v, final %v; want %s, %v", test.name, got, final, test.want, test.final)
 		}
 	}
@@ -359,46 +361,126 @@ func TestAMillicoreWithoutAVersion(t *testing.T) {
 	}
 }
 
-// What is tried of a run are its own pods, with an account that is there.
-func TestAdmission(t *testing.T) {
+// Every object of a run is tried, and none is created: those of the user, those of the
+// conductor, and the pods.
+func TestAllObjectsAreTried(t *testing.T) {
 	c, client := newCluster(t)
-	var tried []string
+	var mu sync.Mutex
+	tried := map[string]int{}
 	c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
-		if !strings.HasSuffix(r.URL.Path, "/pods") || r.Method != http.MethodPost {
-			return false
+		mu.Lock()
+		defer mu.Unlock()
+		what := path.Base(r.URL.Path)
+		if part := labelsOf(body)[kube.LabelPart]; part != kube.PartConductor || what == "pods" {
+			what = part + " " + what
 		}
-		spec := body["spec"].(map[string]any)
-		if r.URL.Query().Get("dryRun") != "All" || spec["serviceAccountName"] != nil || spec["automountServiceAccountToken"] != false {
-			t.Errorf("%s: %v", r.URL, spec)
+		if r.Method != http.MethodPost || r.URL.Query().Get("dryRun") != "All" {
+			t.Errorf("%s %s", r.Method, r.URL)
 		}
-		tried = append(tried, labelsOf(body)[kube.LabelPart])
-		return strings.Contains(fmt.Sprint(spec), "hostPath") && refuse(w, 403, metav1.StatusReasonForbidden, "violates PodSecurity")
+		if spec, _ := body["spec"].(map[string]any); what == "conductor pods" && (spec["serviceAccountName"] != nil || spec["automountServiceAccountToken"] != false) {
+			t.Errorf("the conductor's pod has an account that does not exist yet: %v", spec)
+		}
+		tried[what]++
+		return false
 	}
-	k := &checker{client: client, asked: asked(t, "vary: {n: [1, 2]}\nlimits: {replicas: \"${n}\"}\nkubernetes: {node_agent: true}")}
-	needs := k.admission(t.Context())
-	if d := cmp.Diff([]string{kube.PartConductor, kube.PartAgent, kube.PartService, kube.PartNode}, tried); d != "" {
-		t.Errorf("each kind is tried once: %s", d)
+	k := &checker{client: client, asked: asked(t, "vary: {n: [1, 2], cpu: [1, 2]}\nlimits: {cpu: \"${cpu}\", replicas: \"${n}\"}\nkubernetes: {node_agent: true}")}
+	needs := k.tries(t.Context())
+	for _, n := range needs {
+		if n.State != There {
+			t.Errorf("%+v", n)
+		}
 	}
-	if len(needs) != 4 || needs[2].State != There || needs[3].State != Missing || !strings.Contains(needs[3].Words, "leave --node-agent out") {
-		t.Errorf("%+v", needs)
+	want := map[string]int{
+		"configmaps": 1, "secrets": 1, "serviceaccounts": 1, "roles": 1, "rolebindings": 1, "networkpolicies": 5, "jobs": 1, "conductor pods": 1,
+		"agent secrets": 1, "agent jobs": 1, "agent pods": 1, "node secrets": 1, "node daemonsets": 1, "node pods": 1,
+		"service services": 1, "service deployments": 1, "service pods": 4,
+	}
+	if d := cmp.Diff(want, tried); d != "" {
+		t.Error(d)
+	}
+	if left := c.paths(); len(left) > 0 {
+		t.Errorf("there is %v", left)
 	}
 }
 
-// A policy that changes a limit of the service, instead of refusing its pod, is reported.
-func TestAPolicyThatChangesALimit(t *testing.T) {
-	c, client := newCluster(t)
-	c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
-		if !strings.HasSuffix(r.URL.Path, "/pods") || r.Method != http.MethodPost || labelsOf(body)[kube.LabelPart] != kube.PartService {
-			return false
+// What the server answers to a dry run decides, in its own words.
+func TestWhatTheServerRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		path   string // of the refused objects
+		part   string
+		code   int
+		reason metav1.StatusReason
+		words  string
+		state  State
+		want   string
+	}{
+		"no right": {"/jobs", kube.PartConductor, 403, metav1.StatusReasonForbidden, `User "me" cannot create resource "jobs"`, Missing,
+			`the run's Job: the server refuses it: User "me" cannot create resource "jobs"; ask an administrator`},
+		"rights of the conductor that the user lacks": {"/roles", kube.PartConductor, 403, metav1.StatusReasonForbidden, `attempting to grant RBAC permissions not currently held: {["pods/resize"]}`, Missing,
+			`the run's Role: the server refuses it: attempting to grant RBAC permissions not currently held: {["pods/resize"]}; ask an administrator`},
+		"rights of the conductor that the user may escalate to": {"/deployments", kube.PartService, 403, metav1.StatusReasonForbidden, `User "me" cannot create resource "deployments"`, Unknown,
+			`the pods of service go: their Deployment was not tried: User "me" cannot create`},
+		"a quota of objects": {"/secrets", kube.PartConductor, 403, metav1.StatusReasonForbidden, "exceeded quota: small, requested: secrets=1", Missing,
+			"the run's Secret: the server refuses it: exceeded quota: small, requested: secrets=1; raise the quota"},
+		"a webhook": {"/deployments", kube.PartService, 403, metav1.StatusReasonForbidden, `admission webhook "w" denied the request: no`, Missing,
+			`the pods of service go: the server refuses it: admission webhook "w" denied the request: no; change what forbids it`},
+		"a webhook that does not answer": {"/pods", kube.PartAgent, 500, metav1.StatusReasonInternalError, `failed calling webhook "w"`, Unknown,
+			`the pods of agents: failed calling webhook "w"`},
+		"no account": {"/pods", kube.PartConductor, 403, metav1.StatusReasonForbidden, `error looking up service account here/millicore-conductor: serviceaccount "millicore-conductor" not found`, Missing,
+			`the conductor's pod: the server refuses it: error looking up service account here/millicore-conductor: serviceaccount "millicore-conductor" not found; let an administrator apply docs/kubernetes.yaml once, or run with --node-agent`},
+	} {
+		c, client := newCluster(t)
+		c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+			return strings.HasSuffix(r.URL.Path, test.path) && labelsOf(body)[kube.LabelPart] == test.part && refuse(w, test.code, test.reason, test.words)
 		}
-		one := body["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
-		delete(one["resources"].(map[string]any)["limits"].(map[string]any), "cpu")
-		_ = json.NewEncoder(w).Encode(body)
-		return true
+		client.Patience = time.Millisecond
+		var got []string
+		for _, n := range (&checker{client: client, asked: asked(t, "")}).tries(t.Context()) {
+			if n.State != There {
+				got = append(got, n.What+": "+n.Words)
+				if n.State != test.state {
+					t.Errorf("%s: %s, want %s", name, n.State, test.state)
+				}
+			}
+		}
+		if len(got) != 1 || !strings.HasPrefix(got[0], test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
-	k := &checker{client: client, asked: asked(t, "limits: {cpu: 300m, memory: 64Mi}")}
-	needs := k.admission(t.Context())
-	if len(needs) != 3 || needs[2].State != Missing || !strings.Contains(needs[2].Words, "the CPU limit is no limit instead of 300m; an admission policy") {
-		t.Errorf("%+v", needs)
+}
+
+// A policy that changes a limit of the service, instead of refusing its pod, is reported,
+// and so is one that limits agents.
+func TestAPolicyThatChangesALimit(t *testing.T) {
+	for _, test := range []struct {
+		part, more string
+		change     func(limits map[string]any)
+		state      State
+		want       string
+	}{
+		{kube.PartService, "limits: {cpu: 300m, memory: 64Mi}", func(limits map[string]any) { delete(limits, "cpu") }, Missing,
+			"the CPU limit is no limit instead of 300m; an admission policy"},
+		{kube.PartAgent, "limits: {cpu: 300m, memory: 64Mi}", func(limits map[string]any) { limits["cpu"] = "500m" }, Noted, "sets a CPU limit of 500m on them: agents are then throttled"},
+		{kube.PartService, "limits: {memory: 64Mi}", func(limits map[string]any) { limits["cpu"] = "500m" }, Noted, "services without limits.cpu are measured under it"},
+	} {
+		c, client := newCluster(t)
+		c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+			if !strings.HasSuffix(r.URL.Path, "/pods") || labelsOf(body)[kube.LabelPart] != test.part {
+				return false
+			}
+			one := body["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
+			test.change(one["resources"].(map[string]any)["limits"].(map[string]any))
+			_ = json.NewEncoder(w).Encode(body)
+			return true
+		}
+		var got Requirements
+		for _, n := range (&checker{client: client, asked: asked(t, test.more)}).tries(t.Context()) {
+			if n.State != There {
+				got = append(got, n)
+			}
+		}
+		if len(got) != 1 || got[0].State != test.state || !strings.Contains(got[0].Words, test.want) {
+			t.Errorf("%s: %+v, want %q", test.part, got, test.want)
+		}
 	}
 }

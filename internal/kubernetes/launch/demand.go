@@ -30,7 +30,7 @@ func (a *Request) images() []string {
 	var all []string
 	for _, cell := range a.demand() {
 		for _, p := range cell {
-			if image := p.Template.Spec.Containers[0].Image; !slices.Contains(all, image) {
+			if image := imageOf(p.Template); !slices.Contains(all, image) {
 				all = append(all, image)
 			}
 		}
@@ -74,3 +74,6 @@ func (a *Request) largest() corev1.ResourceList {
 	}
 	return most
 }
+
+// imageOf is the image of a pod's container.
+func imageOf(t corev1.PodTemplateSpec) string { return t.Spec.Containers[0].Image }

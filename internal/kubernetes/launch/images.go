@@ -78,7 +78,7 @@ func (k *checker) image(ctx context.Context, number int, image string) Requireme
 		case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
 			return unknown(what, "it could not be checked: %v", err)
 		case err == nil:
-			need, final := imageOf(what, p)
+			need, final := imageState(what, p)
 			if final {
 				return need
 			}
@@ -107,9 +107,9 @@ func (k *checker) imagePod(number int, image string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: k.asked.meta(Name(k.asked.Run)+"-check-"+strconv.Itoa(number), partCheck), Spec: spec}
 }
 
-// imageOf evaluates the status of a pod that checks an image. final is false if the
+// imageState evaluates the status of a pod that checks an image. final is false if the
 // result may still change.
-func imageOf(what string, p *corev1.Pod) (need Requirement, final bool) {
+func imageState(what string, p *corev1.Pod) (need Requirement, final bool) {
 	for _, s := range p.Status.ContainerStatuses {
 		if s.State.Terminated != nil || s.State.Running != nil || s.LastTerminationState.Terminated != nil {
 			return there(what, "a node has pulled it"), true

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -103,15 +104,27 @@ const slack = 4 << 10
 // It does not set blockOwnerDeletion, which needs another permission on some clusters.
 func (o *runObjects) own(owner *corev1.ConfigMap) {
 	ref := []metav1.OwnerReference{OwnedBy(owner)}
+	for _, one := range append(o.parts(), kube.Jobs.Object(o.job)) {
+		one.SetOwnerReferences(ref)
+	}
+}
+
+// parts are the objects between the ConfigMap and the Job, in the order of their creation.
+func (o *runObjects) parts() []kube.Object {
+	all := []kube.Object{kube.Secrets.Object(o.secret)}
 	if o.account != nil {
-		o.account.OwnerReferences = ref
+		all = append(all, kube.ServiceAccounts.Object(o.account))
 	}
+	all = append(all, kube.Roles.Object(o.role), kube.RoleBindings.Object(o.binding))
 	for _, p := range o.network {
-		p.OwnerReferences = ref
+		all = append(all, kube.NetworkPolicies.Object(p))
 	}
-	for _, meta := range []*metav1.ObjectMeta{&o.secret.ObjectMeta, &o.role.ObjectMeta, &o.binding.ObjectMeta, &o.job.ObjectMeta} {
-		meta.OwnerReferences = ref
-	}
+	return all
+}
+
+// all are all objects.
+func (o *runObjects) all() []kube.Object {
+	return slices.Concat([]kube.Object{kube.ConfigMaps.Object(o.owner)}, o.parts(), []kube.Object{kube.Jobs.Object(o.job)})
 }
 
 // OwnedBy is the reference to a run's ConfigMap as the owner of an object.

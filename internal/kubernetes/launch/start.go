@@ -52,24 +52,9 @@ func (o *runObjects) create(ctx context.Context, c *kube.Client) error {
 		return fmt.Errorf("create its ConfigMap: %w", err)
 	}
 	o.own(owner)
-	type making struct {
-		kind string
-		make func() error
-	}
-	all := []making{{"Secret", made(ctx, c, kube.Secrets, o.secret)}}
-	if o.account != nil {
-		all = append(all, making{"ServiceAccount", made(ctx, c, kube.ServiceAccounts, o.account)})
-	}
-	all = append(all, []making{
-		{"Role", made(ctx, c, kube.Roles, o.role)},
-		{"RoleBinding", made(ctx, c, kube.RoleBindings, o.binding)},
-	}...)
-	for _, p := range o.network {
-		all = append(all, making{"NetworkPolicy", made(ctx, c, kube.NetworkPolicies, p)})
-	}
-	for _, one := range all {
-		if err := one.make(); err != nil {
-			return fmt.Errorf("create its %s: %w", one.kind, err)
+	for _, one := range o.parts() {
+		if err := one.Create(ctx, c); err != nil {
+			return fmt.Errorf("create its %s: %w", one.Kind, err)
 		}
 	}
 	job, err := kube.Jobs.Create(ctx, c, o.job)
@@ -82,13 +67,6 @@ func (o *runObjects) create(ctx context.Context, c *kube.Client) error {
 		return fmt.Errorf("make the Job the owner of the run: %w", err)
 	}
 	return nil
-}
-
-func made[T any](ctx context.Context, c *kube.Client, kind kube.Kind[T], o *T) func() error {
-	return func() error {
-		_, err := kind.Create(ctx, c, o)
-		return err
-	}
 }
 
 // patch changes one field of an object's metadata.

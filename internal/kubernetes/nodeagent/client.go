@@ -252,7 +252,7 @@ func (w *Watched) Counters() (signals.Counters, error) {
 	return signals.Counters{}, ErrNoNewer
 }
 
-// seen is what was read last of what a group sets itself.
+// seen holds the last reading of the limits that a group sets itself.
 type seen struct {
 	own   *Own
 	at    time.Time

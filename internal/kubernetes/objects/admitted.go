@@ -31,7 +31,7 @@ func Admitted(p *corev1.PodSpec, l experiment.Limits) string {
 	return ""
 }
 
-// OrNone is the text of a limit in a format, or that there is none.
+// OrNone formats a limit; 0 is "no limit".
 func OrNone(format string, limit int64) string {
 	if limit == 0 {
 		return "no limit"

@@ -18,6 +18,9 @@ type PodSet struct {
 	Count    int    // that exist concurrently
 	Template corev1.PodTemplateSpec
 	Limits   experiment.Limits // of a unit, see Admitted
+	// Objects are those that the conductor creates for the pods: a Deployment and a Service.
+	// Secrets of theirs have no values.
+	Objects []kube.Object
 }
 
 // Demand returns the pods that exist concurrently while a cell is measured, by
@@ -27,8 +30,10 @@ type PodSet struct {
 // without an image (Suits) are left out. So are node agents: their number depends
 // on the nodes.
 func (m *Maker) Demand(e *experiment.Experiment) [][]PodSet {
-	agents := PodSet{What: "the pods of agents", Count: max(MostAgents(e), 1)}
-	agents.Template = m.AgentJob(agents.Count).Spec.Template
+	count := max(MostAgents(e), 1)
+	job := m.AgentJob(count)
+	agents := PodSet{What: "the pods of agents", Count: count, Template: job.Spec.Template,
+		Objects: []kube.Object{kube.Secrets.Object(m.secret(m.AgentsName(), kube.PartAgent)), kube.Jobs.Object(job)}}
 	all := make([][]PodSet, len(e.Cells))
 	for i := range e.Cells {
 		all[i] = append([]PodSet{agents}, m.units(&e.Cells[i])...)
@@ -36,16 +41,23 @@ func (m *Maker) Demand(e *experiment.Experiment) [][]PodSet {
 	return all
 }
 
-// units are the pods of a cell's service and of what it depends on.
+// units lists the pods of a cell's service and of what it depends on.
 func (m *Maker) units(c *experiment.Cell) []PodSet {
 	var all []PodSet
 	add := func(what, part string, count int, u platform.UnitSpec) {
-		if u.Image != "" {
-			all = append(all, PodSet{what + " " + u.Name, max(count, 1), m.unitPod(&u, part), u.Limits})
+		if u.Image == "" {
+			return
+		}
+		pod := m.unitPod(&u, part)
+		all = append(all, PodSet{What: what + " " + u.Name, Count: max(count, 1), Template: pod, Limits: u.Limits,
+			Objects: []kube.Object{kube.Services.Object(m.Service(&u, part)), kube.Deployments.Object(m.deploymentOf(&u, part, pod))}})
+		if u.Autoscale != nil {
+			last := &all[len(all)-1]
+			last.Objects = append(last.Objects, kube.Autoscalers.Object(m.Autoscaler(&u, part)))
 		}
 	}
 	s, count := &c.Service, c.Limits.Replicas
-	service := platform.UnitSpec{Name: s.Name, Image: s.Image, Dir: s.Dir, RunAs: s.User, Limits: c.Limits, Port: s.Port}
+	service := platform.UnitSpec{Name: s.Name, Image: s.Image, Dir: s.Dir, RunAs: s.User, Limits: c.Limits, Port: s.Port, Autoscale: s.Autoscale}
 	if s.Workload != "" {
 		service.Image = m.Workload(s.Workload)
 	}
@@ -61,13 +73,16 @@ func (m *Maker) units(c *experiment.Cell) []PodSet {
 	return all
 }
 
-// NodeAgent is the pod of a node agent, one on each node that services may run on.
+// NodeAgent returns one node agent. A run has one on each node that services may run on.
 func (m *Maker) NodeAgent() PodSet {
-	return PodSet{What: "the pods of node agents", Count: 1, Template: m.NodeDaemon("node").Spec.Template}
+	const node = "node"
+	daemon := m.NodeDaemon(node)
+	return PodSet{What: "the pods of node agents", Count: 1, Template: daemon.Spec.Template,
+		Objects: []kube.Object{kube.Secrets.Object(m.secret(m.NodeAgentName(node), kube.PartNode)), kube.DaemonSets.Object(daemon)}}
 }
 
-// OfImage is the pod of a unit of an image, without a command, variables, limits
-// and requests.
+// OfImage makes a pod that runs an image as a unit would, without a command, variables,
+// limits and requests.
 func (m *Maker) OfImage(image string) corev1.PodTemplateSpec {
 	return m.unitPod(&platform.UnitSpec{Image: image}, kube.PartDependency)
 }

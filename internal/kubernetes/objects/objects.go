@@ -55,14 +55,14 @@ const (
 	nodeName = "kubernetes.io/hostname"
 )
 
-// users are the users of the images of built-in databases where root is not
-// allowed: those that their entry points change to.
+// users has the UIDs to which the entry points of databases' images change. Pods run as
+// these where root is not allowed.
 var users = map[string]int64{
 	experiment.DatabaseImage(experiment.Postgres): 70,
 	experiment.DatabaseImage(experiment.MongoDB):  999,
 }
 
-// nameLength is that of the longest DNS label.
+// nameLength bounds a DNS label.
 const nameLength = 63
 
 // Name joins words to a DNS label that begins with a letter, as the names of
@@ -80,7 +80,7 @@ func Name(words ...string) string {
 	return fmt.Sprintf("%s-%08x", strings.TrimRight(name[:nameLength-9], "-"), sum.Sum32())
 }
 
-// labels are the labels of an object, with more.
+// labels returns the labels that every object has, and more.
 func (m *Maker) labels(part string, more map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, m.settings.Labels)
@@ -99,7 +99,7 @@ func (m *Maker) Meta(name, part string, labels map[string]string) metav1.ObjectM
 	return meta
 }
 
-// Selector is the API's selector for labels.
+// Selector writes labels as a selector of the API.
 func Selector(labels map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
@@ -154,7 +154,7 @@ func (m *Maker) podSecurity(image string) *corev1.PodSecurityContext {
 	return s
 }
 
-// containerSecurity is the same of a container.
+// containerSecurity satisfies the same level in a container.
 func (m *Maker) containerSecurity(image string) *corev1.SecurityContext {
 	if !m.restricted(image) {
 		return nil

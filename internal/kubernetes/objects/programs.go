@@ -91,12 +91,13 @@ func (m *Maker) dialling(pod corev1.PodTemplateSpec, secret, key, program string
 // agentToken is the key of an agent's token in the Secret of the agents.
 func agentToken(index string) string { return "agent-" + index }
 
-// nodeToken is the key of the token in the Secret of a node agent.
+// nodeToken is the key of the token in a node agent's Secret.
 const nodeToken = "token"
 
 // AgentSecret has what the agents dial the conductor with.
 func (m *Maker) AgentSecret(agents int, c Credentials) *corev1.Secret {
-	s := m.secretOf(m.AgentsName(), kube.PartAgent, c)
+	s := m.secret(m.AgentsName(), kube.PartAgent)
+	s.Data[corev1.TLSCertKey] = c.Certificate()
 	for i := range agents {
 		s.Data[agentToken(strconv.Itoa(i))] = []byte(c.AgentToken(i))
 	}
@@ -105,14 +106,14 @@ func (m *Maker) AgentSecret(agents int, c Credentials) *corev1.Secret {
 
 // NodeSecret has what the agent of a node dials the conductor with.
 func (m *Maker) NodeSecret(node string, c Credentials) *corev1.Secret {
-	s := m.secretOf(m.NodeAgentName(node), kube.PartNode, c)
-	s.Data[nodeToken] = []byte(c.NodeToken(node))
+	s := m.secret(m.NodeAgentName(node), kube.PartNode)
+	s.Data[corev1.TLSCertKey], s.Data[nodeToken] = c.Certificate(), []byte(c.NodeToken(node))
 	return s
 }
 
-func (m *Maker) secretOf(name, part string, c Credentials) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: m.Meta(name, part, nil), Type: corev1.SecretTypeOpaque, Immutable: new(true),
-		Data: map[string][]byte{corev1.TLSCertKey: c.Certificate()}}
+// secret is an empty Secret.
+func (m *Maker) secret(name, part string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: m.Meta(name, part, nil), Type: corev1.SecretTypeOpaque, Immutable: new(true), Data: map[string][]byte{}}
 }
 
 // NodeResources are those of a node agent's pod, which needs 3% of a CPU, 0.1% for each container
@@ -129,7 +130,7 @@ func nodeHash(node string) string {
 	return fmt.Sprintf("%08x", sum.Sum32())
 }
 
-// NodeDaemon is the DaemonSet of the node agent of one node, which has a token of its own.
+// NodeDaemon makes the DaemonSet of one node's agent, which has a token of its own.
 // As a DaemonSet its pod returns after an eviction, and tolerates what a node's own
 // programs tolerate.
 func (m *Maker) NodeDaemon(node string) *appsv1.DaemonSet {

@@ -30,7 +30,7 @@ func (m *Maker) UnitLabels(u *platform.UnitSpec) map[string]string {
 	return map[string]string{kube.LabelRun: m.run, kube.LabelUnit: u.Name, kube.LabelTrial: strconv.Itoa(u.Trial)}
 }
 
-// Deployment is the Deployment of a unit. It has no readiness probe: the conductor
+// Deployment makes the Deployment of a unit. It has no readiness probe: the conductor
 // probes the replicas itself, as on every platform, and stops once they serve. A
 // kubelet's probe would use their CPU limit during every trial. It lacks the name of the
 // Secret with the values (see Refer), unless there are none.
@@ -48,6 +48,10 @@ func (m *Maker) Deployment(u *platform.UnitSpec, part string) (*appsv1.Deploymen
 	} else {
 		c.Args = words
 	}
+	return m.deploymentOf(u, part, pod), secrets, nil
+}
+
+func (m *Maker) deploymentOf(u *platform.UnitSpec, part string, pod corev1.PodTemplateSpec) *appsv1.Deployment {
 	selector := m.UnitLabels(u)
 	replicas := int32(max(u.Limits.Replicas, 1))
 	return &appsv1.Deployment{
@@ -56,10 +60,10 @@ func (m *Maker) Deployment(u *platform.UnitSpec, part string) (*appsv1.Deploymen
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: selector}, Template: pod,
 			RevisionHistoryLimit: new(int32(0)), Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
 		},
-	}, secrets, nil
+	}
 }
 
-// unitPod is a unit's pod without its command and variables.
+// unitPod makes a unit's pod without its command and variables.
 func (m *Maker) unitPod(u *platform.UnitSpec, part string) corev1.PodTemplateSpec {
 	pod := m.pod(part, m.UnitLabels(u))
 	pod.Spec.Affinity = m.away(kube.PartAgent)
@@ -181,7 +185,7 @@ func with(list corev1.ResourceList, name corev1.ResourceName, q resource.Quantit
 func millicores(n int64) resource.Quantity { return *resource.NewMilliQuantity(n, resource.DecimalSI) }
 func bytesOf(n int64) resource.Quantity    { return *resource.NewQuantity(n, resource.BinarySI) }
 
-// Service is the Service of a unit. It is headless: clients get the addresses of
+// Service makes the Service of a unit. It is headless: clients get the addresses of
 // the replicas, without a proxy in between.
 func (m *Maker) Service(u *platform.UnitSpec, part string) *corev1.Service {
 	port := int32(cmp.Or(u.Port, usualPort))

@@ -14,7 +14,7 @@ import (
 // The values of a unit's variables that must not be shown are in a Secret, to which its
 // pods refer. Whoever can read Deployments or pods of the namespace does not see them.
 
-// Values are the values of a unit that must not be shown, by their keys in its Secret.
+// Values holds what must not be shown of a unit, by keys in the unit's Secret.
 type Values map[string]string
 
 // keep adds a value, and refers to it. The Secret's name is set by Refer.

@@ -45,10 +45,38 @@ func (k *cluster) Check(e *experiment.Experiment) error {
 			return err
 		}
 	}
+	if err := k.tryObjects(ctx, e); err != nil {
+		return err
+	}
 	if k.nodeAgents != nil {
 		return nil // kubelets are not asked
 	}
 	return k.checkKubelets(ctx, e)
+}
+
+// tryObjects does a dry run of what the conductor creates, once for each name. The command
+// line did the same as its user, who may have other rights, and for whom the cluster's
+// policies may differ.
+func (k *cluster) tryObjects(ctx context.Context, e *experiment.Experiment) error {
+	all := slices.Concat(k.maker.Demand(e)...)
+	if k.nodeAgents != nil {
+		all = append(all, k.maker.NodeAgent())
+	}
+	tried := map[string]bool{}
+	for _, set := range all {
+		for _, o := range set.Objects {
+			name := o.Kind + " " + o.GetName()
+			if tried[name] {
+				continue
+			}
+			tried[name] = true
+			err := o.Try(ctx, k.api)
+			if err != nil && !apierrors.IsAlreadyExists(err) { // as Secrets of an earlier conductor of the run
+				return fmt.Errorf("create the %s of %s (dry run, as the conductor): %w; change what forbids it, or use another namespace", name, set.What, err)
+			}
+		}
+	}
+	return nil
 }
 
 // know stores what Start and Agent need to know of the whole experiment.

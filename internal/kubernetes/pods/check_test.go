@@ -50,6 +50,29 @@ func TestTheConductorChecksTheVersion(t *testing.T) {
 	}
 }
 
+// The conductor tries what it creates, as itself, before its first trial.
+func TestTheConductorTriesItsObjects(t *testing.T) {
+	api, client := serve(t)
+	const deployments = "/apis/apps/v1/namespaces/here/deployments"
+	api.hand["POST "+deployments] = func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("dryRun") != "All" {
+			t.Errorf("it is created: %s", r.URL)
+		}
+		w.WriteHeader(http.StatusForbidden)
+		io.WriteString(w, `{"kind":"Status","code":403,"reason":"Forbidden","message":"denied by the policy owners"}`)
+	}
+	p, err := New(Options{Client: client, Run: "run", Image: own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	err = p.Check(asked(nil))
+	const want = "create the Deployment run-t0-go of the pods of service go (dry run, as the conductor): denied by the policy owners; change what forbids it"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 func TestWhatIsTooShort(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -160,7 +160,7 @@ func (a *nodeAgent) watch(limit meter.Bandwidth) *watching {
 	return w
 }
 
-// watching is what a node agent reads of a replica, over all of its containers and
+// watching receives what a node agent reads of a replica, over all of its containers and
 // the agent's streams. Several goroutines may use it concurrently.
 type watching struct {
 	agent *nodeAgent

@@ -23,7 +23,7 @@ import (
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 )
 
-// Token is the token of the reader of the hubs of this package.
+// Token lets its owner read the state and the record from this package's hubs.
 const Token = "0123456789abcdefghijklmnopqrstuv"
 
 // Readers knows Token.
@@ -78,13 +78,13 @@ func Hub(t testing.TB, dir string) *conductor.Hub {
 	return h
 }
 
-// Agent is what an agent dials a hub with, as its pod has it.
+// Agent returns what an agent dials a hub with, as its pod has it.
 func Agent(t testing.TB, dir string, h *conductor.Hub, index int) tunnel.Options {
 	t.Helper()
 	return dialling(t, dir, h, fmt.Sprintf("/agent/%d", index), h.AgentToken(index))
 }
 
-// Node is the same for a node agent.
+// Node returns what a node agent dials a hub with.
 func Node(t testing.TB, dir string, h *conductor.Hub, name string) tunnel.Options {
 	t.Helper()
 	return dialling(t, dir, h, "/node/"+name, h.NodeToken(name))
