@@ -92,7 +92,7 @@ func (f fixture) limitPod(quota string) {
 	f.write("sys/fs/cgroup/pod/cpu.max", quota+" 100000\n")
 }
 
-// set is Set on the host of the fixture. What it does ends with the test.
+// set calls Set on the host of the fixture. What it does ends with the test.
 func (f fixture) set(opts ...Option) (Result, func()) {
 	f.t.Helper()
 	r, undo := f.host.set(optionsOf(opts))

@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return runBy(ctx, s, stdout, stderr)
 }
 
-// runBy is run with the given settings.
+// runBy runs the service with the given settings.
 func runBy(ctx context.Context, s settings, stdout, stderr io.Writer) int {
 	store, err := openStore(s)
 	if err != nil {

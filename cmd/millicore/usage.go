@@ -116,7 +116,7 @@ func longFlag(root *cobra.Command, args []string) error {
 	return wrong
 }
 
-// longFlags is longFlag of a command and its arguments.
+// longFlags finds the long flag with one dash among the arguments of a command.
 func longFlags(c *cobra.Command, args []string) error {
 	for i, arg := range args {
 		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")

@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Plain is Clean on one line: a field of a report, a cell of a table. White space of every
+// Plain makes a text safe to print on one line: a field of a report, a cell of a table. White space of every
 // kind becomes a space.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {

@@ -61,7 +61,7 @@ func (f fixture) limitPod(bytes any) {
 	f.write("sys/fs/cgroup/pod/memory.max", fmt.Sprintln(bytes))
 }
 
-// set is Set on the host of the fixture. What it does ends with the test.
+// set calls Set on the host of the fixture. What it does ends with the test.
 func (f fixture) set(opts ...Option) (Result, func()) {
 	f.t.Helper()
 	r, undo := f.host.set(optionsOf(opts))

@@ -19,7 +19,7 @@ import (
 	"github.com/millicore/millicore/test/testkit"
 )
 
-// search is run with an action during the run.
+// search runs an experiment, with an action during the run.
 func search(t *testing.T, yaml string, meanwhile func(record string, millicore int)) *summary.Cell {
 	t.Helper()
 	needCgroups(t)

@@ -2,7 +2,8 @@
 // help texts, messages, comments and test data. It reports each word of its list
 // with its place and the replacement, and exits with 1 where it found one.
 //
-// The list is words.txt beside this file: the project's glossary in the negative.
+// The list is words.txt beside this file: the project's glossary in the negative. It also
+// reports comments that explain a function of Go by another one.
 // The command reads the files that git tracks in the current folder. It does not
 // judge grammar, and it does not read third-party text.
 package main
@@ -38,6 +39,7 @@ func run() error {
 		return fmt.Errorf("list the files that git tracks: %w", err)
 	}
 	found := 0
+	sources := map[string][]byte{}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(files), "\x00"), "\x00") {
 		if foreign(name) {
 			continue
@@ -56,6 +58,17 @@ func run() error {
 			fmt.Printf("%s:%d: %q: %s\n", name, p.line, p.words, p.instead)
 			found++
 		}
+		if strings.HasSuffix(name, ".go") {
+			sources[name] = text
+		}
+	}
+	alike, err := likenesses(sources)
+	if err != nil {
+		return err
+	}
+	for _, line := range alike {
+		fmt.Println(line)
+		found++
 	}
 	if found > 0 {
 		return fmt.Errorf("%d places; test/prose/words.txt has the list", found)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -52,5 +53,23 @@ func TestList(t *testing.T) {
 	rules, err := parse(list)
 	if err != nil || len(rules) == 0 {
 		t.Fatalf("%d rules, %v", len(rules), err)
+	}
+}
+
+func TestLikenesses(t *testing.T) {
+	const functions = "package a\nfunc Read() {}\n\n// ReadAll is Read to the end.\nfunc ReadAll() {}\n\n"
+	for text, want := range map[string][]string{
+		"":                                       {`a/a.go:5: "ReadAll is Read": say what it does`},
+		"// all is Read too.\nvar all int\n":     {`a/a.go:5: "ReadAll is Read": say what it does`},
+		"// lag is the lag.\nfunc lag() {}\n":    {`a/a.go:5: "ReadAll is Read": say what it does`},
+		"// both is\n// Read.\nfunc both() {}\n": {`a/a.go:5: "ReadAll is Read": say what it does`, `a/a.go:9: "both is\nRead": say what it does`},
+	} {
+		got, err := likenesses(map[string][]byte{"a/a.go": []byte(functions + text)})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	if got, err := likenesses(map[string][]byte{"a/a.go": []byte(functions), "b/b.go": []byte("package b\n\n// Other is Read.\nfunc Other() {}\n")}); err != nil || len(got) != 1 {
+		t.Errorf("a function of another package: %q, %v", got, err)
 	}
 }

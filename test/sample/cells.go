@@ -18,7 +18,7 @@ func CellOf(service string, changes ...Change) summary.Cell {
 	return c
 }
 
-// ProcsCell is CellOf the service go with a number of procs.
+// ProcsCell makes a cell of the service go with a number of procs.
 func ProcsCell(n string, changes ...Change) summary.Cell {
 	return CellOf("go", append([]Change{func(c *summary.Cell) {
 		c.Vary["procs"], c.Label = &n, "go procs="+n

@@ -22,7 +22,8 @@ func Answered(t testing.TB, err error, messages string) {
 	}
 }
 
-// Answer is Answered for a call with --json: it reads the standard output into a value.
+// Answer reads the standard output of a call with --json into a value. Its arguments are
+// those of Answered.
 func Answer[T any](t testing.TB, err error, out []byte, messages string) *T {
 	t.Helper()
 	Answered(t, err, messages)

@@ -17,7 +17,7 @@ func Until(t testing.TB, what string, holds func() bool) {
 	Within(t, Patience, what, holds)
 }
 
-// Within is Until with another bound, for events that take minutes.
+// Within waits as Until does, with another bound, for events that take minutes.
 func Within(t testing.TB, bound time.Duration, what string, holds func() bool) {
 	t.Helper()
 	if !poll(bound, holds) {
@@ -32,7 +32,7 @@ func Value[T any](t testing.TB, what string, look func() (T, error)) T {
 	return ValueWithin(t, Patience, what, look)
 }
 
-// ValueWithin is Value with another bound.
+// ValueWithin waits as Value does, with another bound.
 func ValueWithin[T any](t testing.TB, bound time.Duration, what string, look func() (T, error)) T {
 	t.Helper()
 	var value T

@@ -29,8 +29,8 @@ func Kill(cmd *exec.Cmd) {
 	cmd.Wait()
 }
 
-// StartReady is Start, and waits until the program writes a line that begins with
-// prefix to its standard output. It returns that line without its end, and discards
+// StartReady starts a program and waits until it writes a line that begins with prefix
+// to its standard output. It returns that line without its end, and discards
 // what follows. A program that ends before fails the test.
 func StartReady(t testing.TB, cmd *exec.Cmd, prefix string) string {
 	t.Helper()

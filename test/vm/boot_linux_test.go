@@ -64,7 +64,7 @@ func (m machine) boot(ctx context.Context, layout, initramfs string) ([]byte, er
 	return m.bootFor(ctx, bootLimit, layout, initramfs)
 }
 
-// bootFor is boot with another limit. Parameters of the kernel's command line may follow
+// bootFor boots within another limit. Parameters of the kernel's command line may follow
 // the layout.
 func (m machine) bootFor(ctx context.Context, limit time.Duration, layout, initramfs string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)

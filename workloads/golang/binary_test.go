@@ -75,7 +75,7 @@ func start(t *testing.T, env ...string) process {
 	return p
 }
 
-// launch is start without the wait.
+// launch starts it as start does, without the wait.
 func launch(t *testing.T, env ...string) process {
 	t.Helper()
 	path, err := program()

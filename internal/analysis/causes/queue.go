@@ -93,8 +93,8 @@ func (q *queue) waited(requests []signals.SlowLine, weights []float64) []int64 {
 	return since
 }
 
-// atReplica is waited for the queue of one of several replicas, to which requests come
-// when they are sent. It takes and returns them in the order of intended.
+// atReplica does the same as waited for one of several replicas. A request joins its queue
+// when it is sent. It takes and returns them in the order of intended.
 func (q *queue) atReplica(requests []signals.SlowLine, weights []float64) []int64 {
 	order := make([]int, len(requests))
 	for i := range order {
@@ -114,8 +114,8 @@ func (q *queue) atReplica(requests []signals.SlowLine, weights []float64) []int6
 	return since
 }
 
-// slowed is waited for episodes that do not stop the replica but slow it down, so that
-// its queue may drain within one. A chain begins with a slow request that follows no
+// slowed does the same as waited for episodes that do not stop the replica but slow it
+// down, so that its queue may drain within one. A chain begins with a slow request that follows no
 // other. The one before it was not slow, so the queue that it found is no longer than
 // the bar, and nothing that it waits for came earlier than that.
 func (q *queue) slowed(requests []signals.SlowLine, weights []float64) []int64 {

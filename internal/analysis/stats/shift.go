@@ -26,8 +26,8 @@ func HodgesLehmann(base, value []float64) (shift float64, interval *Interval) {
 	return median.Low, interval
 }
 
-// CensoredShift is HodgesLehmann for values of which some are only known to lie within
-// bounds: the bounds of the shift, and an interval that holds wherever the values lie
+// CensoredShift estimates the shift of values of which some are only known to lie within
+// bounds: the bounds of the Hodges-Lehmann estimate, and an interval that holds wherever the values lie
 // within theirs. Its ends may be infinite.
 func CensoredShift(base, value []Observed) (shift Observed, interval *Interval) {
 	var lows, highs []float64

@@ -29,7 +29,8 @@ func SpreadOf(c *summary.Cell, metric string) (low, high float64, what Certainty
 	return low, high, what
 }
 
-// endsOf is SpreadOf with ends that may be infinite.
+// endsOf returns the interval or range of a metric as SpreadOf does; its ends may be
+// infinite.
 func endsOf(c *summary.Cell, metric string) (low, high float64, what Certainty) {
 	m, ok := MetricOf(metric)
 	if !ok {

@@ -89,7 +89,7 @@ func schemaVerdict(schema *jsonschema.Schema, data []byte) string {
 	return "schema: accepts"
 }
 
-// compiledSchema is Schema as an editor would use it.
+// compiledSchema compiles the schema as an editor would.
 func compiledSchema(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(file.Schema()))

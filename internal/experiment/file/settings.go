@@ -36,7 +36,7 @@ func (s *Settings) Set(from, path string, value any) {
 	*s = append(*s, setting{from, path, value})
 }
 
-// SetGiven is Set for a value that is neither zero nor empty.
+// SetGiven sets a value, unless it is zero or empty.
 func (s *Settings) SetGiven(from, path string, value any) {
 	v := reflect.ValueOf(value)
 	if !v.IsValid() || v.IsZero() || (v.Kind() == reflect.Map || v.Kind() == reflect.Slice) && v.Len() == 0 {

@@ -46,7 +46,7 @@ func lastWorkers(words []string) (n int) {
 	return n
 }
 
-// gunicornCount is gunicorn's order: the command, GUNICORN_CMD_ARGS, its file, the variable.
+// gunicornCount follows gunicorn's order: the command, GUNICORN_CMD_ARGS, its file, the variable.
 func gunicornCount(s *situation) int {
 	for _, n := range []int{lastWorkers(s.args), lastWorkers(strings.Fields(s.env["GUNICORN_CMD_ARGS"]))} {
 		if n > 0 {

@@ -199,7 +199,7 @@ func usesAMD64(code []byte, at uint64) (reads, takes []uint64) {
 	return reads, takes
 }
 
-// usesARM64 is usesAMD64 for arm64, where an address is made of two instructions:
+// usesARM64 does for arm64 what usesAMD64 does. An address is made of two instructions:
 // ADRP for the page, then an offset in ADD, LDR (32 bits) or LDRSW.
 // Arm Architecture Reference Manual, C6.2.
 func usesARM64(code []byte, at uint64) (reads, takes []uint64) {

@@ -31,8 +31,8 @@ type Knob struct {
 // None reports whether there is no setting, so that only replicas help.
 func (k Knob) None() bool { return k.Env == "" && !k.Command }
 
-// KnobFor is KnobOf where the command can be changed too: the option of an application
-// server that sets its workers is then a setting.
+// KnobFor finds the setting of a service whose command can be changed too: the option of
+// an application server that sets its workers is then a setting.
 func KnobFor(info Info, command []string) Knob {
 	if s, ok := serverNamed(info.Server); ok {
 		if _, option := s.changed(command, 1); option != "" {

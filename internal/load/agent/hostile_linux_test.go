@@ -28,7 +28,7 @@ func startHostile(tb testing.TB, serve func(*exchange)) *hostile {
 	return startHostileOn(tb, serve, func(conn net.Conn) net.Conn { return conn })
 }
 
-// startHostileTLS is startHostile behind TLS.
+// startHostileTLS starts the same server behind TLS.
 func startHostileTLS(tb testing.TB, serve func(*exchange)) *hostile {
 	tb.Helper()
 	lender := httptest.NewUnstartedServer(nil)

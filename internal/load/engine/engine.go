@@ -88,7 +88,7 @@ func (e *Engine) Threads() int { return e.plan.Threads }
 // Connections is the maximum number of connections of this agent.
 func (e *Engine) Connections() int { return e.size }
 
-// Run is Start and Follow in one.
+// Run starts the load and follows it.
 func (e *Engine) Run(at time.Time, take func(*Interval) error) error {
 	if err := e.Start(at); err != nil {
 		return err

@@ -126,7 +126,7 @@ func (c *Curve) Inverse(n float64) (time.Duration, bool) {
 	return c.inverseIn(i, n)
 }
 
-// inverseIn is Inverse for an n that is reached in part i or after the curve.
+// inverseIn returns the time at which an n is reached in part i or after the curve.
 func (c *Curve) inverseIn(i int, n float64) (time.Duration, bool) {
 	if n >= c.total {
 		return 0, false

@@ -127,7 +127,7 @@ func (a *Answer) Read(p []byte) (n int, done bool, err error) {
 // inHead reports whether the head has not ended.
 func (a *Answer) inHead() bool { return a.state == inStatus || a.state == inFields }
 
-// readHead is Read up to the end of the head.
+// readHead reads up to the end of the head.
 func (a *Answer) readHead(p []byte) (n int, err error) {
 	if len(p) > 0 {
 		a.seen = true

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// readRemembering is readAll by one who remembers heads.
+// readRemembering reads all of a text with a reader that remembers heads.
 func readRemembering(h *LastHead, a *Answer, text string, head bool, size int) outcome {
 	return readPieces(a, text, head, size, func(p []byte) (int, bool, error) { return h.Read(a, p) })
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/millicore/millicore/internal/signals"
 )
 
-// ObserveService is Observe for a service whose processes start others, as nginx and
-// gunicorn do. Without a limit of its own group, the counters are those of the process and
+// ObserveService observes a service whose processes start others, as nginx and gunicorn
+// do. Without a limit of its own group, the counters are those of the process and
 // its descendants.
 func ObserveService(pid int) (*Observed, error) {
 	o, err := Observe(pid)

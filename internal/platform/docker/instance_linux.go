@@ -40,7 +40,7 @@ type instance struct {
 	ran   time.Duration
 }
 
-// oomReport bounds the wait for Docker's report of an OOM kill: the kernel tells Docker
+// oomReport bounds the wait for Docker's report of an OOM kill: the kernel informs Docker
 // of it beside the end of the container, and often after it.
 const oomReport = 500 * time.Millisecond
 

@@ -32,7 +32,7 @@ func (n *notes) text() string {
 	return strings.Join(n.all, "\n")
 }
 
-// asInvoker is asRoot with the variables that sudo sets for a user.
+// asInvoker acts as root does, with the variables that sudo sets for a user.
 func asInvoker(t *testing.T, uid int) {
 	t.Helper()
 	asRoot(t)

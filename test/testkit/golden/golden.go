@@ -22,7 +22,7 @@ func Check(t testing.TB, name, got string) {
 	File(t, filepath.Join("testdata", name), got)
 }
 
-// File is Check for a file anywhere.
+// File compares a text with a file anywhere, or writes that file.
 func File(t testing.TB, file, got string) {
 	t.Helper()
 	if *update {

@@ -57,7 +57,7 @@ func (r Runtime) Start(t *testing.T, env ...string) *Process {
 	return p
 }
 
-// Launch is Start without the wait.
+// Launch starts it as Start does, without the wait.
 func (r Runtime) Launch(t *testing.T, env ...string) *Process {
 	t.Helper()
 	p := &Process{runtime: r, Cmd: exec.Command(r.Command[0], append(r.Command[1:], "--port", "0")...), Stderr: new(bytes.Buffer)}
