@@ -179,7 +179,7 @@ func numbersOf(text string) (all []written) {
 
 // nothing are parts of texts whose digits are no figures: names of quantiles and
 // intervals, and settings.
-var nothing = regexp.MustCompile(`p\d[\d.]*\d|95%:? interval|95%:|\S+=\S*|--repeats 6|less than 5% of its CPUs|a kubelet waits 10 s|\S+m CPU|(?:^|[^\d.])\d CPUs?\b|\w+/\d+|v\d`)
+var nothing = regexp.MustCompile(`p\d[\d.]*\d|95%:? interval|95%:|\S+=\S*|--repeats 6|less than 5% of its CPUs|kubelet waits 10 s|\S+m CPU|(?:^|[^\d.])\d CPUs?\b|\w+/\d+|v\d`)
 
 // numbers checks that each number of a text is a figure of the cells that it is about.
 func (e *examined) numbers(all []sentence) {
