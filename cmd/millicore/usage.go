@@ -108,10 +108,8 @@ func longFlag(root *cobra.Command, args []string) error {
 		return nil
 	}
 	wrong := longFlags(c, args)
-	if wrong != nil {
-		if missing := missingDashes(c, args); missing != nil {
-			return missing
-		}
+	if missing := missingDashes(c, args); wrong != nil && missing != nil {
+		return missing
 	}
 	return wrong
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/display/phrase"
 )
 
 // LoadUnit is what a cell's load is counted in.
@@ -201,7 +202,7 @@ func SearchText(b *summary.BreakingPoint) string {
 		parts = append(parts, display.Grouped(int64(b.Searches))+" searches")
 	}
 	if b.TrafficS > 0 {
-		text := seconds(b.TrafficS) + " of traffic"
+		text := phrase.Seconds(b.TrafficS) + " of traffic"
 		if b.Searches > 1 {
 			text = "up to " + text + " each"
 		}
@@ -249,16 +250,4 @@ func QuantileName(name string) string {
 		return display.Plain(name[:3] + "." + name[3:])
 	}
 	return display.Plain(name)
-}
-
-// seconds writes a time for a sentence: "54 s", "3 min 20 s".
-func seconds(s float64) string {
-	if s < 100 {
-		return fmt.Sprintf("%.0f s", s)
-	}
-	whole := int64(s + 0.5)
-	if whole%60 == 0 {
-		return fmt.Sprintf("%d min", whole/60)
-	}
-	return fmt.Sprintf("%d min %d s", whole/60, whole%60)
 }

@@ -1,9 +1,10 @@
 package narrative
 
 import (
+	"strings"
+
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
-	"strings"
 )
 
 // Fact is a statement about a cell under its name.

@@ -114,16 +114,9 @@ func (r ranking) gapText(some []verdict.Contender) string {
 				whose = fmt.Sprintf("%d cells", len(of))
 			}
 		}
-		return spoiledText(gap, whose, cellsOf(of)...)
+		return spoiledText(gap, whose, verdict.Cells(of)...)
 	}
 	return gapText(gap, fewest, len(r.ranked), first.Quantile())
-}
-
-func cellsOf(all []verdict.Contender) (cells []*summary.Cell) {
-	for _, c := range all {
-		cells = append(cells, c.Cell)
-	}
-	return cells
 }
 
 // gapText is why cells were not tested against one another. fewest is the number of

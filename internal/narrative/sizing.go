@@ -9,6 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
 	"github.com/millicore/millicore/internal/display/phrase"
+	"github.com/millicore/millicore/internal/experiment"
 )
 
 // settingNames name the cells of one server by their settings, and by their CPU limits if
@@ -23,7 +24,7 @@ func settingNames(s *summary.Summary) []string {
 		if at := slices.IndexFunc(variants, func(v Variant) bool { return v.Service == c.Service }); at >= 0 {
 			names[i] = variants[at].Label
 			if several && c.Limits.CPUMillis != nil {
-				names[i] += " (" + CPUQuantity(*c.Limits.CPUMillis) + ")"
+				names[i] += " (" + experiment.CPUQuantity(*c.Limits.CPUMillis) + ")"
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/experiment"
 )
 
 // Variant is one way to run a server that was tried, the first as it is.
@@ -54,9 +53,6 @@ func limitWords(l *summary.Limits) string {
 	}
 	return strings.Join(parts, " and ")
 }
-
-// CPUQuantity writes a CPU limit as a quantity: "500m", "1.5", "2".
-func CPUQuantity(millis int64) string { return experiment.CPUQuantity(millis) }
 
 // cpuText writes a CPU limit for a sentence: "500m CPU", "1.5 CPUs".
 func cpuText(millis int64) string { return display.CPULimit(float64(millis) / 1000) }

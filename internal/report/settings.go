@@ -8,6 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/narrative"
 )
 
@@ -92,7 +93,7 @@ func limitCell(c *cellSummary) string {
 	if c.Limits.CPUMillis == nil {
 		return "none"
 	}
-	text := narrative.CPUQuantity(*c.Limits.CPUMillis)
+	text := experiment.CPUQuantity(*c.Limits.CPUMillis)
 	if c.Limits.Replicas > 1 {
 		text = fmt.Sprintf("%d × %s", c.Limits.Replicas, text)
 	}

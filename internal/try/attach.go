@@ -15,7 +15,6 @@ import (
 	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
-	"github.com/millicore/millicore/internal/narrative"
 )
 
 // Running names a service that already runs.
@@ -125,7 +124,7 @@ func (at *Attached) limitWords() string {
 	l, shared := at.limits(), at.Shared()
 	ask := Ask{}
 	if l.CPUMillis > 0 {
-		ask.CPU = narrative.CPUQuantity(l.CPUMillis)
+		ask.CPU = experiment.CPUQuantity(l.CPUMillis)
 	}
 	if l.Memory > 0 {
 		ask.Memory = strconv.FormatInt(l.Memory, 10)

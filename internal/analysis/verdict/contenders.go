@@ -106,3 +106,11 @@ func CommonLevel(cells []*summary.Cell) (target float64, common, answered bool) 
 	}
 	return target, common, answered
 }
+
+// Cells returns the cells of some contenders, in their order.
+func Cells(all []Contender) (cells []*summary.Cell) {
+	for _, c := range all {
+		cells = append(cells, c.Cell)
+	}
+	return cells
+}

@@ -31,3 +31,15 @@ func Plural(n int, what string) string {
 func Join(notes ...string) string {
 	return strings.Join(slices.DeleteFunc(notes, func(note string) bool { return note == "" }), "; ")
 }
+
+// Seconds writes a time for a sentence: "54 s", "3 min 20 s".
+func Seconds(s float64) string {
+	if s < 100 {
+		return fmt.Sprintf("%.0f s", s)
+	}
+	whole := int64(s + 0.5)
+	if whole%60 == 0 {
+		return fmt.Sprintf("%d min", whole/60)
+	}
+	return fmt.Sprintf("%d min %d s", whole/60, whole%60)
+}

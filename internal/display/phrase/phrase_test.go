@@ -26,3 +26,11 @@ func TestJoinLeavesOutWhatIsEmpty(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestSeconds(t *testing.T) {
+	for s, want := range map[float64]string{0: "0 s", 54.4: "54 s", 99.9: "100 s", 120: "2 min", 200.2: "3 min 20 s"} {
+		if got := Seconds(s); got != want {
+			t.Errorf("%v: %q, want %q", s, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/experiment"
 	"github.com/millicore/millicore/internal/narrative"
 	"github.com/millicore/millicore/internal/report"
 )
@@ -68,7 +69,7 @@ func newSizing(s *summary.Summary, names []string) *sizing {
 	}
 	c := &sizing{Unit: units[0]}
 	for _, m := range millis {
-		c.X = append(c.X, sizingTick{x(m), narrative.CPUQuantity(m)})
+		c.X = append(c.X, sizingTick{x(m), experiment.CPUQuantity(m)})
 	}
 	for k := range 5 {
 		v := top * float64(k) / 4
