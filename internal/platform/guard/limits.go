@@ -77,8 +77,14 @@ func (g *Limits) Broken() string {
 		}
 	}
 	for _, o := range others {
-		is, ok := g.group.Setting(o.of, o.v1, o.v2).Get()
-		if was, known := g.other[o.what]; ok && known && was != is {
+		now := g.group.Setting(o.of, o.v1, o.v2)
+		is, there := now.Get()
+		was, known := g.other[o.what]
+		switch {
+		case !known || now.Err() != nil || is == was:
+		case !there:
+			return fmt.Sprintf("its %s, %q, is gone: its group has no such controller any more", o.what, was)
+		default:
 			return fmt.Sprintf("its %s was changed from %q to %q", o.what, was, is)
 		}
 	}

@@ -159,7 +159,8 @@ func TestALimitThatWasNeverThere(t *testing.T) {
 // it in the group above (Linux Documentation/admin-guide/cgroup-v2.rst,
 // "cgroup.subtree_control").
 func TestAControllerThatWasWithdrawn(t *testing.T) {
-	for file, want := range map[string]string{"cpu.max": "its CPU limit was changed from 500m CPU in periods of 100ms to no limit", "memory.max": "to no limit"} {
+	for file, want := range map[string]string{"cpu.max": "its CPU limit was changed from 500m CPU in periods of 100ms to no limit", "memory.max": "to no limit",
+		"cpuset.cpus.effective": "its set of effective CPUs, ", "pids.max": "its limit of processes and threads, ", "memory.swap.max": "its swap limit, "} {
 		h := newHost(t, cgroup.V2)
 		g := h.opened(limits)
 		if err := os.Remove(filepath.Join(h.root, h.dir("top/middle/own", file), file)); err != nil {
