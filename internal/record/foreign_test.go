@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/signals"
 )
 
 // foreign is the folder of a record, of which a test replaces files.
@@ -218,5 +219,29 @@ func TestLinesThatAreNotOfARunAreRefused(t *testing.T) {
 	}
 	if err := readAll(Own, dir); err != nil {
 		t.Error(err)
+	}
+}
+
+// An agent counts requests: a negative number is not a record of one. Reports showed a rate
+// of -10 requests/s.
+func TestANegativeCountIsNotARecord(t *testing.T) {
+	for _, change := range []func(*signals.Client){
+		func(c *signals.Client) { c.Good = -5 },
+		func(c *signals.Client) { c.Timeouts = -1 },
+		func(c *signals.Client) { c.Status = map[string]int64{"200": -1} },
+	} {
+		dir := foreign(t)
+		frame := clientFrame(0, 1)
+		change(frame.Client)
+		line, err := json.Marshal(frame)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, FramesFile), append(line, '\n'), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := readAll(Reader{Size: DefaultSize}, dir); err == nil || !strings.Contains(err.Error(), "of the agent is -") {
+			t.Errorf("read with the error %v", err)
+		}
 	}
 }

@@ -173,10 +173,28 @@ func (r *Record) validFrame(v *signals.Frame) error {
 	f.unless(v.Seq >= 0 && v.Seq <= mostSeq, "it is interval %d", v.Seq)
 	f.replica(v.Index)
 	f.span(v.Start, v.End)
+	if v.Client != nil {
+		f.counts(reflect.ValueOf(v.Client).Elem())
+	}
 	if v.Waits != nil {
 		f.unless(len(v.Waits.Counts) == len(v.Waits.Bounds)+1, "its waits have %d bounds and %d counts", len(v.Waits.Bounds), len(v.Waits.Counts))
 	}
 	return f.err
+}
+
+// counts checks the numbers of requests of an agent, none of which can be negative. Counters
+// of the kernel are not among them: one that was reset gives a negative difference.
+func (f *fault) counts(client reflect.Value) {
+	for i := range client.NumField() {
+		switch name, v := client.Type().Field(i).Name, client.Field(i); v.Kind() {
+		case reflect.Int64:
+			f.unless(v.Int() >= 0, "%s of the agent is %d", name, v.Int())
+		case reflect.Map:
+			for code, n := range v.Seq2() {
+				f.unless(n.Int() >= 0, "%s %s of the agent is %d", name, code, n.Int())
+			}
+		}
+	}
 }
 
 func (r *Record) validWindow(v *signals.Window) error {
