@@ -9,11 +9,16 @@ import (
 )
 
 // List joins words for a sentence: "a", "a and b", "a, b and c".
-func List(words []string) string {
+func List(words []string) string { return list(words, " and ") }
+
+// Choice joins words of which one applies: "a", "a or b", "a, b or c".
+func Choice(words []string) string { return list(words, " or ") }
+
+func list(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+	return strings.Join(words[:len(words)-1], ", ") + last + words[len(words)-1]
 }
 
 // Plural counts things: "1 trial", "2 trials", "2 searches".

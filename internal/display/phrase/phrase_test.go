@@ -10,6 +10,14 @@ func TestList(t *testing.T) {
 	}
 }
 
+func TestChoice(t *testing.T) {
+	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
+		if got := Choice(words); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestPlural(t *testing.T) {
 	for want, n := range map[string]int{"1 search": 1, "2 searches": 2} {
 		if got := Plural(n, "search"); got != want {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -482,5 +483,55 @@ func TestAPolicyThatChangesALimit(t *testing.T) {
 		if len(got) != 1 || got[0].State != test.state || !strings.Contains(got[0].Words, test.want) {
 			t.Errorf("%s: %+v, want %q", test.part, got, test.want)
 		}
+	}
+}
+
+// The dry run of a RoleBinding ends before the server looks at the right to bind, because
+// the Role does not exist. Only who may escalate has not shown the rights of the Role.
+func TestABindingIsJudgedByTheRights(t *testing.T) {
+	for _, test := range []struct {
+		allowed string
+		state   State
+	}{{"", There}, {"escalate bind", There}, {"escalate", Unknown}, {"bind", There}} {
+		c, client := newCluster(t)
+		c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+			if strings.HasSuffix(r.URL.Path, "/rolebindings") {
+				return refuse(w, 404, metav1.StatusReasonNotFound, "roles not found")
+			}
+			if !strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews") {
+				return false
+			}
+			of := body["spec"].(map[string]any)["resourceAttributes"].(map[string]any)
+			fmt.Fprintf(w, `{"status":{"allowed":%v}}`, strings.Contains(test.allowed, of["verb"].(string)))
+			return true
+		}
+		needs := (&checker{client: client, asked: asked(t, "")}).tries(t.Context())
+		i := slices.IndexFunc(needs, func(n Requirement) bool { return strings.HasSuffix(n.What, "RoleBinding") })
+		if i < 0 || needs[i].State != test.state {
+			t.Errorf("%q: %+v", test.allowed, needs)
+		}
+	}
+}
+
+// That a Deployment was not tried is said, also where something limits its pods.
+func TestANoteHidesNoDoubt(t *testing.T) {
+	c, client := newCluster(t)
+	c.answer = func(w http.ResponseWriter, r *http.Request, body map[string]any) bool {
+		switch {
+		case labelsOf(body)[kube.LabelPart] != kube.PartService:
+			return false
+		case strings.HasSuffix(r.URL.Path, "/deployments"):
+			return refuse(w, 403, metav1.StatusReasonForbidden, `User "me" cannot create resource "deployments"`)
+		case !strings.HasSuffix(r.URL.Path, "/pods"):
+			return false
+		}
+		one := body["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
+		one["resources"].(map[string]any)["limits"].(map[string]any)["cpu"] = "500m"
+		_ = json.NewEncoder(w).Encode(body)
+		return true
+	}
+	needs := (&checker{client: client, asked: asked(t, "limits: {memory: 64Mi}")}).tries(t.Context())
+	if i := slices.IndexFunc(needs, func(n Requirement) bool { return n.State != There }); i < 0 || needs[i].State != Unknown {
+		t.Errorf("%+v", needs)
 	}
 }

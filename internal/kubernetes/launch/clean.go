@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/millicore/millicore/internal/display/phrase"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 
@@ -38,7 +39,7 @@ func gone(ctx context.Context, c *kube.Client, run string, within, every time.Du
 		case err != nil:
 			return fmt.Errorf("check that nothing of run %s is left: %w", run, err)
 		default:
-			return fmt.Errorf("remove run %s: after %v there is still %s; the cluster will remove it (kubectl get all -l %s)", run, within, list(left), Selector(run, ""))
+			return fmt.Errorf("remove run %s: after %v there is still %s; the cluster will remove it (kubectl get all -l %s)", run, within, phrase.List(left), Selector(run, ""))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/millicore/millicore/internal/display/phrase"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 
@@ -41,20 +42,29 @@ func (k *checker) right(ctx context.Context, rule *rbacv1.PolicyRule) Requiremen
 	resource, sub, _ := strings.Cut(rule.Resources[0], "/")
 	var lacks []string
 	for _, verb := range rule.Verbs {
-		answer, err := kube.SelfAccessReviews.Create(ctx, k.client, &authorizationv1.SelfSubjectAccessReview{
-			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: k.client.Namespace, Verb: verb, Group: group, Resource: resource, Subresource: sub}}})
+		may, err := k.may(ctx, verb, group, resource, sub)
 		if err != nil {
 			return unknown(what, "%v", err)
 		}
-		if !answer.Status.Allowed {
+		if !may {
 			lacks = append(lacks, verb)
 		}
 	}
 	if len(lacks) > 0 {
-		return missing(what, "no permission to %s them in namespace %s; %s", list(lacks), k.client.Namespace, askForRights)
+		return missing(what, "no permission to %s them in namespace %s; %s", phrase.List(lacks), k.client.Namespace, askForRights)
 	}
 	return there(what, "%s", strings.Join(rule.Verbs, ", "))
+}
+
+// may reports whether the user has a right in the namespace.
+func (k *checker) may(ctx context.Context, verb, group, resource, sub string) (bool, error) {
+	answer, err := kube.SelfAccessReviews.Create(ctx, k.client, &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: k.client.Namespace, Verb: verb, Group: group, Resource: resource, Subresource: sub}}})
+	if err != nil {
+		return false, err
+	}
+	return answer.Status.Allowed, nil
 }
 
 // askForRights is what to do without a right.
@@ -102,13 +112,4 @@ func (k *checker) lacksNodes(ctx context.Context, account string) (right string,
 		}
 	}
 	return "", nil
-}
-
-// list joins words as people do: "create, get and delete".
-func list(words []string) string {
-	n := len(words)
-	if n < 2 {
-		return strings.Join(words, "")
-	}
-	return fmt.Sprintf("%s and %s", strings.Join(words[:n-1], ", "), words[n-1])
 }

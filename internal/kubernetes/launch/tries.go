@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -85,6 +86,9 @@ func (k *checker) tryOwn(ctx context.Context, some []kube.Object) Requirement {
 	for _, o := range some {
 		err := o.Try(ctx, k.client)
 		if o.Kind == kube.RoleBindings.Name && apierrors.IsNotFound(err) {
+			if need := k.bindable(ctx, what); need != nil {
+				return *need
+			}
 			continue // the server looks for the run's Role, which is tried too, and not created
 		}
 		if err != nil {
@@ -92,6 +96,22 @@ func (k *checker) tryOwn(ctx context.Context, some []kube.Object) Requirement {
 		}
 	}
 	return there(what, "the server accepts it (dry run)")
+}
+
+// bindable reports what the dry run of a RoleBinding leaves open; nil: nothing. The server
+// has compared the user's rights with those of the Role, unless the user may escalate:
+// then only the right to bind shows that the Role can be bound.
+func (k *checker) bindable(ctx context.Context, what string) *Requirement {
+	for _, verb := range []string{"escalate", "bind"} {
+		may, err := k.may(ctx, verb, rbacv1.GroupName, "roles", "")
+		switch {
+		case err != nil:
+			return new(unknown(what, "%v", err))
+		case verb == "escalate" && !may, verb == "bind" && may:
+			return nil
+		}
+	}
+	return new(unknown(what, "you may escalate roles and not bind them, so the server decides when the Role exists"))
 }
 
 // tryPods tries pods of one kind, and the objects by which the conductor makes them.
@@ -115,7 +135,7 @@ func (k *checker) tryPods(ctx context.Context, sets []objects.PodSet) Requiremen
 		if why := objects.Admitted(&admitted.Spec, p.Limits); why != "" {
 			return missing(what, "%s", why)
 		}
-		if cpu := addedLimit(&p.Template.Spec, &admitted.Spec); cpu != "" {
+		if cpu := addedLimit(&p.Template.Spec, &admitted.Spec); cpu != "" && need.State != Unknown {
 			need = Requirement{what, Noted, "a LimitRange or a policy of the namespace sets a CPU limit of " + cpu +
 				" on them: agents are then throttled and flagged, and services without limits.cpu are measured under it"}
 		}
