@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/millicore/millicore/internal/display/phrase"
 	"github.com/millicore/millicore/internal/experiment"
 )
 
@@ -213,7 +214,7 @@ func (m *mapping[T]) decode(d *decoder, n *node, f *field) {
 func (d *decoder) structure(n *node, f *field, v reflect.Value) bool {
 	fields := f.below(v.Type())
 	if n != nil && n.given() && n.kind != mapNode {
-		d.wants(n, "a map with the keys %s", enumerate(keysOf(fields), "and"))
+		d.wants(n, "a map with the keys %s", phrase.List(keysOf(fields)))
 		n = nil
 	}
 	for i := range fields {

@@ -184,17 +184,26 @@ func (d *decoder) hide() {
 // them: the labels of cells have these values.
 func (d *decoder) checkSecretsOfVary() {
 	d.root.walk(nil, func(keys []string, n *node) {
+		refuse := func(value string) string {
+			d.refuseVaried(n, value)
+			return value
+		}
+		word := len(keys) > 1 && keys[len(keys)-2] == "command" // looked at with its list
 		switch {
-		case n.kind != scalarNode || n.bad:
+		case n.kind == listNode && last(keys) == "command":
+			words := n.words()
+			secret.ReplaceWords(words, func(value string) string {
+				at := slices.IndexFunc(words, func(word string) bool { return strings.Contains(word, value) })
+				d.refuseVaried(n.items[max(0, at)], value)
+				return value
+			})
+		case n.kind != scalarNode || n.bad || word:
 		case keys[0] == "vary" && secret.Text(n.text) != n.text:
 			d.wrong(n, "the labels of cells show the values of vary, and this one has a secret; write a service for each of them")
 		case secretAt(keys):
-			d.refuseVaried(n, n.text)
+			refuse(n.text)
 		default:
-			secret.Replace(n.text, func(value string) string {
-				d.refuseVaried(n, value)
-				return value
-			})
+			secret.Replace(n.text, refuse)
 		}
 	})
 }

@@ -202,17 +202,21 @@ func TestHiddenValuesAreRefused(t *testing.T) {
 
 // The labels of cells show the values of vary.
 func TestSecretsAreNotVaried(t *testing.T) {
-	const text = "name: shop\nservices: {go: {command: [./server], env: {@}}}\nvary: {x: [a, '%']}\nload: {request: {path: /}, users: 1}\n"
-	for _, c := range []struct{ env, value, want string }{
-		{"TOKEN: 'a-${x}'", "b", "services.go.env.TOKEN: it is a secret by its name, and the labels of cells show ${x}"},
-		{`DB: "postgres://u:${x}@db/"`, "b", "services.go.env.DB: it is a secret by its name"},
-		{"DB: '${x}'", "postgres://u:Mark3r-1@db/", "vary.x[1]: the labels of cells show the values of vary"},
-		{"SORT_KEY: {public: '${x}'}, LEVEL: '${x}'", "b", ""},
+	const text = "name: shop\nservices: {go: {command: [./server#], env: {@}}}\nvary: {x: [a, '%']}\nload: {request: {path: /}, users: 1}\n"
+	for _, c := range []struct{ env, words, value, want string }{
+		{"", ", --password, '${x}'", "b", "services.go.command[2]: it is a secret by its name, and the labels of cells show ${x}"},
+		{"", ", 'SSH_KEY=${x}'", "b", "services.go.command[1]: it is a secret by its name"},
+		{"", ", '--url=postgres://u:${x}@db/'", "b", "services.go.command[1]: it is a secret by its name"},
+		{"", ", --procs, '${x}'", "b", ""},
+		{"TOKEN: 'a-${x}'", "", "b", "services.go.env.TOKEN: it is a secret by its name, and the labels of cells show ${x}"},
+		{`DB: "postgres://u:${x}@db/"`, "", "b", "services.go.env.DB: it is a secret by its name"},
+		{"DB: '${x}'", "", "postgres://u:Mark3r-1@db/", "vary.x[1]: the labels of cells show the values of vary"},
+		{"SORT_KEY: {public: '${x}'}, LEVEL: '${x}'", "", "b", ""},
 	} {
-		text := strings.NewReplacer("@", c.env, "%", c.value).Replace(text)
+		text := strings.NewReplacer("@", c.env, "#", c.words, "%", c.value).Replace(text)
 		_, err := file.Parse("shop.yaml", []byte(text), nil)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), marker)) {
-			t.Errorf("%s: %v, want %q", c.env, err, c.want)
+			t.Errorf("%s%s: %v, want %q", c.env, c.words, err, c.want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/millicore/millicore/internal/display/phrase"
 	"github.com/millicore/millicore/internal/experiment/spelling"
 )
 
@@ -65,7 +66,7 @@ func (d *decoder) missing(n *node, f *field, fields []field) bool {
 	case len(chosen) > 1:
 		d.exclusive(n, chosen)
 	case !f.free:
-		d.report(n, "one of %s is missing", choice(choices))
+		d.report(n, "one of %s is missing", phrase.Choice(choices))
 	}
 	return len(d.problems.list) > before
 }
@@ -101,7 +102,7 @@ func (d *decoder) exclusive(n *node, chosen []*entry) {
 	if last.set > 0 {
 		advice = fmt.Sprintf("set what the file has to null, as in --set %s=null", standing.value.path)
 	}
-	d.add(last, n.path, "%s exclude one another; %s", enumerate(keys, "and"), advice)
+	d.add(last, n.path, "%s exclude one another; %s", phrase.List(keys), advice)
 }
 
 // unknownKeys reports keys that no field declares.
