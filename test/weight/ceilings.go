@@ -76,13 +76,38 @@ func (t tree) heavy(ceilings map[string]ceiling) []string {
 	return refused
 }
 
-// risen returns the ceilings that are above those of the last commit on main.
+// risen reports what rose since the last commit on main, as a whole, because a package may
+// get another name or be split: the ceilings of lines, from the highest to the lowest, and
+// the sum of those of prose.
 func risen(earlier, now map[string]ceiling) []string {
+	if len(earlier) == 0 { // there were none
+		return nil
+	}
+	before, beforeProse := total(earlier)
+	after, prose := total(now)
 	var refused []string
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if was, known := earlier[name]; known && (now[name].lines > was.lines || now[name].prose > was.prose) {
-			refused = append(refused, fmt.Sprintf("the ceiling of %s in %s may only fall", name, ceilingsFile))
+	for i, n := range after {
+		if i >= len(before) || n > before[i] {
+			refused = append(refused, fmt.Sprintf("%s: the ceilings of lines may only fall, and one is %d", ceilingsFile, n))
+			break
 		}
 	}
+	if prose > beforeProse {
+		refused = append(refused, fmt.Sprintf("%s: the ceilings of prose may only fall, and their sum rose from %d to %d", ceilingsFile, beforeProse, prose))
+	}
 	return refused
+}
+
+// total returns the ceilings of lines above the common bound, the highest first, and the
+// sum of those of prose.
+func total(ceilings map[string]ceiling) (lines []int, prose int) {
+	for _, c := range ceilings {
+		if c.lines > most {
+			lines = append(lines, c.lines)
+		}
+		prose += c.prose
+	}
+	slices.Sort(lines)
+	slices.Reverse(lines)
+	return lines, prose
 }
