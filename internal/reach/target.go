@@ -1,7 +1,3 @@
-// Package traffic is the front end of `millicore load`: it turns flags into an
-// experiment of one cell, checks thresholds, and shows the result in the manner of hey,
-// wrk and k6. It sends no requests itself (packages lab and load), and shows no running
-// load (package live).
 // Package reach knows a service that already runs: the target of its URL, a first
 // connection to it, and its process. It sends no load.
 package reach

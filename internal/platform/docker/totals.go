@@ -101,7 +101,7 @@ func (c *counterTotals) begin(m *meter.Meter) {
 
 // oomKilled reports whether the kernel has counted an OOM kill in the present instance.
 func (c *counterTotals) oomKilled() bool {
-	c.read() // of the group, if it still exists; otherwise the last reading stands
+	_, _ = c.read() // of the group, if it still exists; otherwise the last reading stands
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last.OOMKills != nil && *c.last.OOMKills > 0

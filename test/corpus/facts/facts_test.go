@@ -177,16 +177,6 @@ func (e *examined) examine() {
 	e.numbers(e.sentences())
 }
 
-// withTrials are the cells that have trials.
-func (r *recorded) withTrials() (all []*cell) {
-	for _, c := range r.Experiment.Cells {
-		if len(c.trials) > 0 {
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
 // quantile is the one that cells are ranked by: the objective's, or p99.
 func (r *recorded) quantile() string {
 	if o := r.Experiment.Objective; o != nil && o.Quantile != "" {

@@ -24,9 +24,6 @@ func quantileOf(what string) func(*part) float64 {
 	return func(p *part) float64 { return p.ofAll(what) }
 }
 
-// value is the figure that stands for a cell: the median over its trials.
-func (c *cell) value(of func(*part) float64) float64 { return median(c.values(of)) }
-
 // searchedFor reports whether breaking points were looked for, by searches or ramps with
 // an objective.
 func (r *recorded) searchedFor() bool {

@@ -195,8 +195,6 @@ func (c *cell) label() string {
 	return text
 }
 
-func (c *cell) open() bool { return c.Load.Users == nil }
-
 // staged are the levels that the cell held, with their times since the measurement
 // began.
 func (c *cell) staged() (all []level) {
