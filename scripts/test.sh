@@ -20,10 +20,10 @@ gotestsum=gotest.tools/gotestsum@v1.13.0
 
 # Packages that start no goroutines and depend on nothing but their sources: without the
 # race detector, and with a result that Go's cache keeps until a source changes.
-pure='internal/(analysis|compare|display|exit|experiment|load/schedule|load/wire|narrative|results|signals)|test/(corpus|outcome|prose)'
+pure='internal/(analysis|base/(digits|exit|phrase)|data/(display|experiment|signals)|front/compare|lab/results|load/schedule|load/wire|show/narrative)|test/(corpus|outcome|prose)'
 # Packages without goroutines whose tests need the kernel, runtimes or a browser: without
 # the race detector, which makes them several times slower and finds nothing in them.
-plain='internal/host/(doctor|proc|runtimes|top)|internal/report|workloads/(bun|node)'
+plain='internal/host/(doctor|proc|runtimes|top)|internal/show/report|workloads/(bun|node)'
 # Tests of whole systems: their services, limits and neighbours are real, so they run alone.
 whole='test/(advice|program|docker|chaos|kubernetes|modules|vm)'
 # The tests of test/program that take minutes are in files of their own.

@@ -1,5 +1,5 @@
 // Package workloads embeds the sample services in JavaScript: their scripts and the lists
-// of their npm packages. It contains data only; internal/workload installs them.
+// of their npm packages. It contains data only; internal/platform/workload installs them.
 package workloads
 
 import "embed"

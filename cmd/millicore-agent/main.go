@@ -20,7 +20,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/millicore/millicore/internal/exit"
+	"github.com/millicore/millicore/internal/base/exit"
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 	"github.com/millicore/millicore/internal/load/agent"
 )

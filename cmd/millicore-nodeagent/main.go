@@ -16,7 +16,7 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/millicore/millicore/internal/exit"
+	"github.com/millicore/millicore/internal/base/exit"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 )

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/compare"
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/report/text"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/compare"
+	"github.com/millicore/millicore/internal/show/report/text"
 )
 
 // compareForms are what --format takes.

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/millicore/millicore/internal/exit"
+	"github.com/millicore/millicore/internal/base/exit"
 )
 
 func TestCompareTellsWrongWordsFromFailures(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/experiments"
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // completeWords completes the value of a flag of a command with these words.

@@ -11,15 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/kubernetes/pods"
+	"github.com/millicore/millicore/internal/lab/results"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/progress"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/report/derived"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/show/report/derived"
 )
 
 // conductCommand runs in the conductor's pod. Users start it with `run --on kubernetes`.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/millicore/millicore/internal/exit"
+	"github.com/millicore/millicore/internal/base/exit"
 )
 
 func TestWrongUsageOfDoctorAndTop(t *testing.T) {

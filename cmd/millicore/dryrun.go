@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/dryrun"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/front/dryrun"
+	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform/local"
-	"github.com/millicore/millicore/internal/progress"
 )
 
 // dryRun prints what would run, and the checks of what it needs. It is an error if

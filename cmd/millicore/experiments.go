@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/experiments"
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment/file"
 )
 
 func experimentsCommand() *cobra.Command {

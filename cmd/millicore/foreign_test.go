@@ -13,8 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/millicore/millicore/internal/exit"
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/base/exit"
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/test/corpus"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/progress"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/front/progress"
 )
 
 // globals are the flags of every command.

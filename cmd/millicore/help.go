@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/experiment/span"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment/span"
 )
 
 const (

@@ -12,16 +12,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/dryrun"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/dryrun"
+	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/kubernetes/objects"
 	"github.com/millicore/millicore/internal/lab"
-	"github.com/millicore/millicore/internal/progress"
-	"github.com/millicore/millicore/internal/record"
 )
 
 const onKubernetes = "kubernetes"

@@ -11,23 +11,23 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/millicore/millicore/internal/reach"
+	"github.com/millicore/millicore/internal/front/reach"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/base/secret"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/progress"
+	"github.com/millicore/millicore/internal/front/traffic"
+	"github.com/millicore/millicore/internal/front/traffic/live"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/platform/attached"
-	"github.com/millicore/millicore/internal/progress"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/report"
-	"github.com/millicore/millicore/internal/report/derived"
-	"github.com/millicore/millicore/internal/secret"
-	"github.com/millicore/millicore/internal/traffic"
-	"github.com/millicore/millicore/internal/traffic/live"
+	"github.com/millicore/millicore/internal/show/report"
+	"github.com/millicore/millicore/internal/show/report/derived"
 )
 
 func loadCommand() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/reach"
+	"github.com/millicore/millicore/internal/front/reach"
 
 	"github.com/spf13/cobra"
 )

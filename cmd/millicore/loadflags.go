@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/millicore/millicore/internal/experiment/span"
-	"github.com/millicore/millicore/internal/traffic"
+	"github.com/millicore/millicore/internal/data/experiment/span"
+	"github.com/millicore/millicore/internal/front/traffic"
 )
 
 // loadFlags are the flags of `millicore load`.

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/exit"
+	"github.com/millicore/millicore/internal/base/exit"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
 	"github.com/millicore/millicore/internal/platform/local"
-	"github.com/millicore/millicore/internal/progress"
 )
 
 // version is set by the build of a release.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"github.com/millicore/millicore/internal/safefile"
+	"github.com/millicore/millicore/internal/base/safefile"
 )
 
 // manCommand writes the manual pages that the packages contain. It is hidden:

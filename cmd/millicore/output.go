@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/report/junit"
-	"github.com/millicore/millicore/internal/safefile"
-	"github.com/millicore/millicore/internal/traffic"
+	"github.com/millicore/millicore/internal/base/safefile"
+	"github.com/millicore/millicore/internal/front/traffic"
+	"github.com/millicore/millicore/internal/show/report/junit"
 )
 
 // output are the flags of commands that print a report.

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/millicore/millicore/internal/display/tui"
+	"github.com/millicore/millicore/internal/base/tui"
 )
 
 // endWithin is how long a command may take to end after the first signal, whatever it

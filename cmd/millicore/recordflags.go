@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // sizeValue is a number of bytes of a flag, as a Kubernetes quantity: 4Gi.

@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/progress"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/report"
-	"github.com/millicore/millicore/internal/report/derived"
-	"github.com/millicore/millicore/internal/report/text"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/progress"
+	"github.com/millicore/millicore/internal/lab/results"
+	"github.com/millicore/millicore/internal/show/report"
+	"github.com/millicore/millicore/internal/show/report/derived"
+	"github.com/millicore/millicore/internal/show/report/text"
 )
 
 func reportCommand() *cobra.Command {

@@ -15,17 +15,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/experiments"
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/experiment/file"
-	"github.com/millicore/millicore/internal/experiment/spelling"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment/spelling"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/docker"
 	"github.com/millicore/millicore/internal/platform/local"
-	"github.com/millicore/millicore/internal/progress"
-	"github.com/millicore/millicore/internal/record"
 )
 
 // runOptions are the flags of run.

@@ -6,9 +6,9 @@ import (
 	"os/user"
 	"path/filepath"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/progress"
-	"github.com/millicore/millicore/internal/secret"
+	"github.com/millicore/millicore/internal/base/secret"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/front/progress"
 )
 
 // readInputs reads what an experiment needs from outside of its file.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/millicore/millicore/internal/display/tui"
-	"github.com/millicore/millicore/internal/experiment/span"
+	"github.com/millicore/millicore/internal/base/tui"
+	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/top"
 )

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/millicore/millicore/internal/reach"
+	"github.com/millicore/millicore/internal/front/reach"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/front/progress"
+	"github.com/millicore/millicore/internal/front/traffic"
+	"github.com/millicore/millicore/internal/front/try"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform/attached"
-	"github.com/millicore/millicore/internal/progress"
-	"github.com/millicore/millicore/internal/traffic"
-	"github.com/millicore/millicore/internal/try"
 )
 
 // tryRunning searches the breaking point of a service that runs already. It starts, stops

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millicore/millicore/internal/front/try"
 	"github.com/millicore/millicore/internal/host/runtimes"
-	"github.com/millicore/millicore/internal/try"
 )
 
 func TestFlagsOfTryThatContradict(t *testing.T) {

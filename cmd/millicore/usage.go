@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/millicore/millicore/experiments"
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/experiment/spelling"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment/spelling"
 )
 
 // flagError is the error about a flag of a command line that could not be read.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/exit"
+	"github.com/millicore/millicore/internal/base/exit"
 )
 
 // stderrOf runs the command line and returns its exit code and standard error.

@@ -23,8 +23,8 @@ import (
 	"sort"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Builder takes the frames of a record as a stream and computes what they mean.

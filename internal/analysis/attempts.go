@@ -1,6 +1,6 @@
 package analysis
 
-import "github.com/millicore/millicore/internal/signals"
+import "github.com/millicore/millicore/internal/data/signals"
 
 // Attempt is one trial of the record, with what analysis needs to know about it.
 type Attempt struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // cell collects the counted trials of one cell, and those that were repeated.

@@ -5,7 +5,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/analysis/verdict"
-	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/base/digits"
 )
 
 // claims judges the experiment's claims by the cells' figures.

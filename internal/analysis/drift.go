@@ -2,7 +2,7 @@ package analysis
 
 import (
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // drift compares the first third of a trial's measurement with the last. A service

@@ -3,7 +3,7 @@ package analysis
 import (
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // ending is how a service was when its trial ended: a death, or a service that hangs, in

@@ -3,7 +3,7 @@ package analysis
 import (
 	"testing"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // second is the frames of one second of a service: the CPU that it used, the answers and

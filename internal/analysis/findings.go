@@ -7,8 +7,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
-	"github.com/millicore/millicore/internal/display/digits"
-	"github.com/millicore/millicore/internal/display/phrase"
+	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 func (b *Builder) findings(cells []summary.Cell) []summary.Finding {

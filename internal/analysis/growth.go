@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/base/digits"
 )
 
 // A step from one trial's memory peak to the next counts as growth from here on.

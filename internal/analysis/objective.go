@@ -7,8 +7,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/display/digits"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // objective judges a cell by the sums of its figures. A load with several levels meets

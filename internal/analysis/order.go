@@ -9,8 +9,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
-	"github.com/millicore/millicore/internal/display/digits"
-	"github.com/millicore/millicore/internal/display/phrase"
+	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 // order describes where cells fail as the load rises: "a and b at 200 requests/s, then c

@@ -8,8 +8,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // seriesBuilder joins the frames of one trial by time. Client frames share the number

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"weak"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // The points of a series keep nothing of their intervals: the histograms of an interval

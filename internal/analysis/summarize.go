@@ -5,7 +5,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // Summarize returns the summary of a record that was made on a host.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/serviceclient"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/load/serviceclient"
 )
 
 // act sends the service's actions when they are due, to all replicas concurrently,

@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment/span"
+	"github.com/millicore/millicore/internal/data/experiment/span"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // agents are the processes that send a trial's traffic.

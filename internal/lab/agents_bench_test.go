@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/load/protocol"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // frameOf is the frame of one of many agents: a number of answers with log-normal

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/experiment/span"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment/span"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // The trial of a benchmark has no traffic: the service is started under its limits and

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // readOutput reads the results in the file with a benchmark's output. It is an error

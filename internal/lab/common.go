@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/capacity"
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/lab/results"
 )
 
 // commonLoad conducts the second part of a run of searches: every cell at a share of the

@@ -8,7 +8,7 @@ import (
 	"net"
 	"os"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/platform"
 )

@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/platform/meter"
-	"github.com/millicore/millicore/internal/record"
 )
 
 // host describes this machine. Facts that cannot be read are left out, and so are the

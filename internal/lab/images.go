@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/workload"
+	"github.com/millicore/millicore/internal/platform/workload"
 )
 
 // On a platform that runs images, the sample services and the databases are images too,

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform"
 )
 

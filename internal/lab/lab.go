@@ -17,15 +17,15 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/millicore/millicore/internal/database"
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/base/secret"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/secret"
-	"github.com/millicore/millicore/internal/signals"
-	"github.com/millicore/millicore/internal/workload"
+	"github.com/millicore/millicore/internal/platform/database"
+	"github.com/millicore/millicore/internal/platform/workload"
 )
 
 // Lab is one run of one experiment.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // brokenReplica is a replica whose limit does not hold from a time on, until another time.

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/load/serviceclient"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/serviceclient"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // load runs the traffic until it ends, or ctx does, and records what is measured. The

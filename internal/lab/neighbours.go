@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/proc"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // neighbours reads during a trial which processes that the run did not start use the CPUs

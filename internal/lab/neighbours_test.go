@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/proc"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 func TestNeighboursAreNamedByWhatTheyUsed(t *testing.T) {

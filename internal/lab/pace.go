@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/capacity"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // pace estimates the remaining time. The duration of a cell's trials is that of the plan

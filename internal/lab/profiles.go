@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/base/safefile"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/lab/profile"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/profile"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/safefile"
 )
 
 // profiling is the profile of an extra trial, so that no measured trial pays for it.

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/search"
-	"github.com/millicore/millicore/internal/display/digits"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Progress is the state of a run. It is reported at least once in each interval.

@@ -3,8 +3,8 @@ package lab
 import (
 	"slices"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // Limits on repetition.

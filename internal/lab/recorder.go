@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // event is something that happened during a trial; exactly one field is set.

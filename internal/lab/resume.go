@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // A run whose lab was killed can be resumed in its own record: the completed trials

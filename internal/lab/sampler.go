@@ -3,9 +3,9 @@ package lab
 import (
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/meter"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // sampler reads, at the end of each interval, the counters of everything that a trial

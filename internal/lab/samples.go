@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/millicore/millicore/internal/database"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/workload"
+	"github.com/millicore/millicore/internal/platform/database"
+	"github.com/millicore/millicore/internal/platform/workload"
 )
 
 // prepare finds the experiment's sample services and installs what they need, before

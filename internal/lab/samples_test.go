@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/workload"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/platform/workload"
 )
 
 func TestASkippedServiceHasNoTrials(t *testing.T) {

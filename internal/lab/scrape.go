@@ -12,10 +12,10 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/load/serviceclient"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/serviceclient"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // scraper reads, once in each interval, a replica's own metric of the time that it

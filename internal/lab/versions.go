@@ -5,8 +5,8 @@ import (
 	"maps"
 	"time"
 
-	"github.com/millicore/millicore/internal/database"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/platform/database"
 )
 
 // versions adds the versions of what the services run on to those of this machine's

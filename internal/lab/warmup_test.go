@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // warming is a platform that warms up what it starts.

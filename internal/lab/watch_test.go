@@ -15,11 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	thresholds "github.com/millicore/millicore/internal/analysis/disturbance"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/local"
 	"github.com/millicore/millicore/internal/platform/meter"
-	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/test/testkit"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // The abilities that only some platforms have. Ask for one with As, never with a

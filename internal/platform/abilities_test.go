@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // wrapper wraps a unit and adds nothing.

@@ -12,8 +12,8 @@ import (
 	"io"
 	"syscall"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Platform starts what a trial needs. It can stop everything that it started,

@@ -6,10 +6,10 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/engine"
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // allocations counts the allocations of Millicore's engine in the steady state, inside

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/database"
+	"github.com/millicore/millicore/internal/platform/database"
 	"github.com/millicore/millicore/test/dockerd"
 	"github.com/millicore/millicore/test/testkit"
 )

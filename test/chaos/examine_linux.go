@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // readable checks that `millicore report` reads a record, and counts its intervals.

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Intervals are those of the agents in a record.

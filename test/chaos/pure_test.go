@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // The plan of a seed is the same on each machine and in each version of Go.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // users is a closed loop of a constant number of users.

@@ -16,11 +16,11 @@ import (
 	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/search"
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform/meter"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // Case is an experiment with its truth.

@@ -7,7 +7,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
-	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment/file"
 )
 
 // The trials with an even repeat lose the CPU for 0.3 s of 10 s: 0.12 cores on average of

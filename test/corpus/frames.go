@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // frames ends an interval and gives its frames: the client's, the server's, the

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Behaviour is the truth about one trial: the service, its machine and the generator.

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/report"
-	"github.com/millicore/millicore/internal/report/text"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/show/narrative"
+	"github.com/millicore/millicore/internal/show/report"
+	"github.com/millicore/millicore/internal/show/report/text"
 )
 
 // tried are the settings of one server, each a service, as `millicore try` has them.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/test/dockerd"
 	"github.com/millicore/millicore/test/testkit"
 )

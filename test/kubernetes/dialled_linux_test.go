@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/conductor/conductortest"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/pods"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/test/testkit"
 )
 

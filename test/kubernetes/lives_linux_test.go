@@ -10,10 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/lab/results"
 )
 
 // Failures during a run: each test removes something while the run is under load.

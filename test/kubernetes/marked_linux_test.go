@@ -14,8 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
-	"github.com/millicore/millicore/internal/record"
 )
 
 // marker is in every secret of a run, and in nothing but Secrets.

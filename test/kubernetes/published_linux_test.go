@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // samples loads the images of the sample services on Node.js and Bun into the cluster.

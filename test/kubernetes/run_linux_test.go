@@ -20,9 +20,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/launch"
-	"github.com/millicore/millicore/internal/record"
 	"github.com/millicore/millicore/test/chaos"
 	"github.com/millicore/millicore/test/testkit"
 )

@@ -19,8 +19,8 @@ import (
 	"syscall"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/lab/results"
 	"github.com/millicore/millicore/test/dockerd"
 )
 

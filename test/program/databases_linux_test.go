@@ -20,9 +20,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/millicore/millicore/internal/database"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/platform/database"
 	"github.com/millicore/millicore/test/testkit"
 )
 

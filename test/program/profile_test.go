@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/profile"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/results"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/profile"
+	"github.com/millicore/millicore/internal/lab/results"
 	"github.com/millicore/millicore/test/testkit"
 )
 

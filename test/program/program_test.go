@@ -20,8 +20,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/test/corpus"
 	"github.com/millicore/millicore/test/testkit"
 )

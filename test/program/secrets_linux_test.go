@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // marker is in every secret of these tests, and in nothing that the programs write.

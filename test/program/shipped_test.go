@@ -13,8 +13,8 @@ import (
 	"github.com/millicore/millicore/experiments"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
-	"github.com/millicore/millicore/internal/experiment/file"
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // shortForms are short forms of the experiments that ship: the same services, requests and

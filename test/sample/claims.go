@@ -2,7 +2,7 @@ package sample
 
 import (
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/lab/results"
 )
 
 // WithClaims adds claims of every form and verdict to the comparison.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/lab/results"
 )
 
 // Foreign puts a text wherever a record has foreign text.

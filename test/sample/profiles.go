@@ -2,8 +2,8 @@ package sample
 
 import (
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/profile"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/lab/profile"
+	"github.com/millicore/millicore/internal/lab/results"
 )
 
 // GoProfile is like that of a Go service under a limit of one CPU.

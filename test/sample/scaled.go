@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/lab/results"
 )
 
 // Scaled is a run on Kubernetes without node agents: one cell is scaled

@@ -7,7 +7,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/lab/results"
 )
 
 // broken is what a searched cell does, for the fixture's arithmetic.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/lab/results"
 )
 
 // tried is a setting of a server under a limit: where it breaks, and its p99 at the

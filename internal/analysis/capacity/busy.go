@@ -6,7 +6,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/base/digits"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/display/digits"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 const (

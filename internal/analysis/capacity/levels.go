@@ -3,8 +3,8 @@ package capacity
 import (
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Levels are the stretches of a trial in which the load was constant. A percentile

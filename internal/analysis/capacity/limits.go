@@ -8,8 +8,8 @@ import (
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/display/digits"
-	"github.com/millicore/millicore/internal/display/phrase"
+	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 // limit returns what limits a stretch, the generator, the host or the service, and the

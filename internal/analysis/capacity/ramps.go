@@ -8,7 +8,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/display/phrase"
+	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 // Steps returns one entry per level that was held, over all trials; nil for a constant

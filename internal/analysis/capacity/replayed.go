@@ -12,8 +12,8 @@ import (
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Replayed is one trial's search for the breaking point, replayed from the record: the

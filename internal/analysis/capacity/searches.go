@@ -13,8 +13,8 @@ import (
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/display/digits"
-	"github.com/millicore/millicore/internal/display/phrase"
+	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 // Searches are the searches of a cell's trials, and what they found.

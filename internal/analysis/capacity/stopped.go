@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/base/digits"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // bounds are those of a bucket: calls that took from low to high nanoseconds. high is

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // cause is the index of a cause, in the order of precedence.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Times in these tests are milliseconds after this one.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // calls are the calls of a replica to its dependency in a trial, as the replica

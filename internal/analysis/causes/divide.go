@@ -1,6 +1,6 @@
 package causes
 
-import "github.com/millicore/millicore/internal/signals"
+import "github.com/millicore/millicore/internal/data/signals"
 
 // division divides one request's time, from intended to done, among causes, in
 // nanoseconds.

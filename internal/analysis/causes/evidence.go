@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // busy is a frame, or a part of one, in which others used the CPUs. share is the part

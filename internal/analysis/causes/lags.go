@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // lags are the delays that matter of the requests that a generator sent late, in one

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // pressed is a frame with the CPU pressure (PSI "some") of a replica: the time in

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // record is the whole input of a builder.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // drained is how many requests in a row must have been due at a replica, without a

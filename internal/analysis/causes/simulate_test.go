@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // simulated is a service with a known fault. Requests arrive at random at a rate, wait

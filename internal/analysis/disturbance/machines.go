@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Machines are the CPU times of the machines that services ran on, by name; "" is the

@@ -1,6 +1,6 @@
 package disturbance
 
-import "github.com/millicore/millicore/internal/signals"
+import "github.com/millicore/millicore/internal/data/signals"
 
 // Busier returns those of two lists of neighbours that used more CPU.
 func Busier(a, b []signals.Neighbour) []signals.Neighbour {

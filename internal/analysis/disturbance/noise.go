@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Noise sums up, over the measured frames of a trial, what did not come from the

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 func TestNoiseNamesWhoElseTookCPU(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/base/digits"
 )
 
 // Knee is where latency leaves its floor. Loads are in the points' unit.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Point is one steady window. Several may have the same load.

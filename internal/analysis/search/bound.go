@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
-	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/base/digits"
 )
 
 // If others take CPU in most windows, the search cannot find the breaking point: a window

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/base/digits"
 )
 
 // How long windows are. Settling and windows become longer towards the answer. A window

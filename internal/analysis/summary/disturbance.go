@@ -1,6 +1,6 @@
 package summary
 
-import "github.com/millicore/millicore/internal/signals"
+import "github.com/millicore/millicore/internal/data/signals"
 
 // Disturbance is how much of a cell's trials was disturbed, and the latency that the
 // objective is about (or p99) in those that were and those that were not. Attempts that

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Quantiles are in milliseconds.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // Summary is summary.json: what a record says, for programs. Values that were not

@@ -2,7 +2,7 @@ package sums
 
 import (
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Client sums the client frames. Seconds and rates count in measured intervals only.

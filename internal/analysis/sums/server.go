@@ -3,7 +3,7 @@ package sums
 import (
 	"maps"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Server sums the server frames of all replicas of a service in measured intervals.

@@ -3,7 +3,7 @@ package sums
 import (
 	"testing"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 func TestScaledSumsMerge(t *testing.T) {

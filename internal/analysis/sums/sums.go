@@ -9,7 +9,7 @@ package sums
 
 import (
 	"github.com/millicore/millicore/internal/analysis/disturbance"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Total sums frames.

@@ -3,7 +3,7 @@ package sums
 import (
 	"slices"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Waits sums the histograms in which a service reports how long it waited for its

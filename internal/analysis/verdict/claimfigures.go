@@ -8,7 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/display/phrase"
+	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 // figure is what one cell, or the ratio of two cells, shows of a metric.

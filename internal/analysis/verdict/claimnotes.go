@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/display/digits"
-	"github.com/millicore/millicore/internal/display/phrase"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/base/phrase"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // notes qualify a verdict: figures that were measured only once, what may have

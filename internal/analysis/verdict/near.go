@@ -6,7 +6,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/base/digits"
 )
 
 // Near is a figure of a cell whose interval contains the objective, so that the record

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/display/digits"
+	"github.com/millicore/millicore/internal/base/digits"
 )
 
 // Together labels a latency of a cell that is not the median over its trials, which tables

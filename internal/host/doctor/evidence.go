@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 )
 
 // finding returns a new finding about the service's process.

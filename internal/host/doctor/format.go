@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 )
 
 // quantity writes CPUs as Kubernetes does: 2, 1500m.

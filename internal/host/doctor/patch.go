@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
 

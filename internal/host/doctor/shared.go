@@ -3,7 +3,7 @@ package doctor
 import (
 	"fmt"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
 

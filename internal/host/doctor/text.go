@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
 

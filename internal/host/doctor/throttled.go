@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 

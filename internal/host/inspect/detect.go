@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )

@@ -11,7 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 )
 
 // Bounds of an executable. Those of ordinary ones are far lower: Node.js has 38 sections

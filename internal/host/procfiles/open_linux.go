@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/millicore/millicore/internal/safefile"
+	"github.com/millicore/millicore/internal/base/safefile"
 )
 
 // openBeneath opens a file beneath a root with a user's rights. walk resolves the path

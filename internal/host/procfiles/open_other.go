@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/millicore/millicore/internal/safefile"
+	"github.com/millicore/millicore/internal/base/safefile"
 )
 
 // openBeneath opens a file beneath a root. There is no procfs here, only copies of one.

@@ -23,8 +23,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/base/safefile"
 	"github.com/millicore/millicore/internal/host/proc"
-	"github.com/millicore/millicore/internal/safefile"
 )
 
 // Refused is the error of a file that is not read because no honest process needs it to

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 )
 
 // Limit is the CPU limit of a process, in CPUs: quota over period. 0 is no limit.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 )
 
 // CollectorProperty is how the properties of .NET's garbage collector in

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 )
 
 // erlangDefault follows read_cpu_quota in erts/lib_src/common/erl_misc_utils.c. The

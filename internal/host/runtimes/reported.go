@@ -3,7 +3,7 @@ package runtimes
 import (
 	"fmt"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 )
 
 // Reported predicts the number of CPUs that a runtime reports to programs, by which

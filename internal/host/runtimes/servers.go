@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/data/display"
 )
 
 // server is a row of the table of servers that run the code of Python or Ruby in worker

@@ -10,8 +10,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/display/tui"
+	"github.com/millicore/millicore/internal/base/tui"
+	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
 )

@@ -10,8 +10,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/display/tui"
+	"github.com/millicore/millicore/internal/base/tui"
+	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 

@@ -18,15 +18,15 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/millicore/millicore/internal/exit"
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/experiment/file"
-	"github.com/millicore/millicore/internal/experiment/span"
+	"github.com/millicore/millicore/internal/base/exit"
+	"github.com/millicore/millicore/internal/base/safefile"
+	"github.com/millicore/millicore/internal/base/secret"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment/span"
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/safefile"
-	"github.com/millicore/millicore/internal/secret"
 )
 
 // Options are what Conduct needs.

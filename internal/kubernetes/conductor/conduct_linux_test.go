@@ -15,15 +15,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/data/signals"
 	. "github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/conductor/conductortest"
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/test/testkit"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment/file"
 )
 
 // The ConfigMap has the experiment without its secrets, the Secret what was given.

@@ -26,7 +26,7 @@ type State struct {
 	Run     string    `json:"run"`
 	State   Stage     `json:"state"`
 	Error   string    `json:"error,omitempty"`
-	Exit    int       `json:"exit"`           // of a run that has ended: the exit code of millicore, one of internal/exit
+	Exit    int       `json:"exit"`           // of a run that has ended: the exit code of millicore, one of internal/base/exit
 	Done    int       `json:"trials_done"`    // that have ended, regardless of the result
 	Planned int       `json:"trials_planned"` // as far as is known now; 0: not yet
 	At      time.Time `json:"at"`             // when State was reached

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/kubernetes/tunnel"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // stream is the connection of an agent.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/record"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // writeWithin is how long a client may take to read one piece of a record.

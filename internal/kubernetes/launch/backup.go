@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/display"
+	"github.com/millicore/millicore/internal/base/safefile"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/safefile"
 )
 
 // backup is a copy of the record after a trial, fetched while the run continues. It is

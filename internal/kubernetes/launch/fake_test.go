@@ -18,8 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 )
 

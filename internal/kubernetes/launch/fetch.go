@@ -13,9 +13,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/millicore/millicore/internal/base/safefile"
+	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/safefile"
 )
 
 // Bounds of a record from a cluster.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/capacity"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 )

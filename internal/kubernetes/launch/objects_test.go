@@ -22,11 +22,11 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/experiment/file"
+	"github.com/millicore/millicore/internal/base/secret"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
-	"github.com/millicore/millicore/internal/secret"
 	"github.com/millicore/millicore/test/testkit/golden"
 )
 

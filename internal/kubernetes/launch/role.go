@@ -3,7 +3,7 @@ package launch
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // rules are the permissions of the conductor in its namespace: those that

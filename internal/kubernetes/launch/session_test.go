@@ -18,7 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/millicore/millicore/internal/exit"
+	"github.com/millicore/millicore/internal/base/exit"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 )
 

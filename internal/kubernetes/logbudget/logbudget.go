@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
 

@@ -3,7 +3,7 @@
 // and sends the samples to the conductor ([Client]). The protocol is NDJSON over any
 // byte stream. Neither side uses Kubernetes: containers are identified by their ids.
 //
-// internal/platform/meter reads the counters, and internal/signals rebuilds the
+// internal/platform/meter reads the counters, and internal/data/signals rebuilds the
 // windows.
 package nodeagent
 
@@ -15,8 +15,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform/meter"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // Command is one line to the node agent; exactly one field is set.

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/cgroup"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform/meter"
-	"github.com/millicore/millicore/internal/signals"
 	"github.com/millicore/millicore/test/testkit"
 	"github.com/millicore/millicore/test/testkit/groups"
 )

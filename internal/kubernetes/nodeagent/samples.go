@@ -3,8 +3,8 @@ package nodeagent
 import (
 	"sync"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform/meter"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // samples reads the throttling of all watched containers 100 times a second and

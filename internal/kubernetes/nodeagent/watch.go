@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform/meter"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // watcher reads the containers that the conductor watches. It uses one goroutine,

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/platform/supervise"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // Suits reports what of an experiment cannot run on any Kubernetes cluster. It

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // asked is an experiment of one cell that suits, but for what a test changes.

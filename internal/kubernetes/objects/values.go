@@ -7,8 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/secret"
 )
 
 // The values of a unit's variables that must not be shown are in a Secret, to which its

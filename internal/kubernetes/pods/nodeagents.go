@@ -9,14 +9,14 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/millicore/millicore/internal/experiment/span"
+	"github.com/millicore/millicore/internal/data/experiment/span"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
 	"github.com/millicore/millicore/internal/kubernetes/objects"
 	"github.com/millicore/millicore/internal/kubernetes/podstatus"
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/supervise"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // nodeAgents are the pods that read control groups, one on each node that runs a unit.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/kubernetes/nodeagent"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 func TestTotalsOverContainers(t *testing.T) {

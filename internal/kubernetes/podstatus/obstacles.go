@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment/span"
+	"github.com/millicore/millicore/internal/data/experiment/span"
 )
 
 // Obstacles bounds how long pods may have an obstacle. It has no clock.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/protocol"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // BenchmarkClosedLoop gives an agent one CPU and nginx the other, with 64 users,

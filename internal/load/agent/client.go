@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/protocol"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // Client is the lab's end of the conversation with one agent. A trial is Prepare,

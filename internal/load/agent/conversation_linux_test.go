@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/protocol"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // Trials one after another on one conversation, of both kinds.

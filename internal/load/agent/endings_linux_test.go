@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/protocol"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // byNumber is a trial of n requests by some users.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/protocol"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // The lab moves the load, of 8 users with a connection each, as replicas come and

@@ -13,9 +13,9 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/engine"
 	"github.com/millicore/millicore/internal/load/protocol"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // Serve executes the commands that it reads from in. When in ends, it ends all traffic

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/protocol"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // serve runs an agent in this process and returns the lab's end.

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/proc"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // usage measures the agent's own CPU time, run-queue wait and throttling.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/cgroup"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 func TestAnAgentReportsItsOwnThrottling(t *testing.T) {

@@ -2,7 +2,7 @@
 
 package agent
 
-import "github.com/millicore/millicore/internal/signals"
+import "github.com/millicore/millicore/internal/data/signals"
 
 // The agent makes traffic on Linux only; here there is nothing to measure.
 

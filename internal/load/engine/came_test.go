@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // stands stops the loop for a time, from a time of the trial on.

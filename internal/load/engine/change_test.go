@@ -6,8 +6,8 @@ import (
 	"time"
 	"weak"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/schedule"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // even is an open load of one rate.

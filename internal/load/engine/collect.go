@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Interval is the traffic of one agent over one interval.

@@ -3,7 +3,7 @@ package engine
 import (
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // handle handles an event of a connection.

@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/test/freeze"
 	"github.com/millicore/millicore/test/testkit"
 )

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/wire"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // tally are the counts of one loop over one interval. A loop fills one while the

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/schedule"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // One user, answers in 100 ms and 150 ms think time: a request each 250 ms, the first

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/schedule"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 const ms = time.Millisecond

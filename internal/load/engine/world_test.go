@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // world is a simulated poller: a clock that advances while a loop waits and by the

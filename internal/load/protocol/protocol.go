@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Command is one line to the agent; exactly one field is set.

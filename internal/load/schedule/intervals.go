@@ -3,7 +3,7 @@ package schedule
 import (
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Intervals divide a trial into the intervals of frames. They have the length Every,

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 	"pgregory.net/rapid"
 )
 

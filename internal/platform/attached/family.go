@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/procfiles"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // ObserveService observes a service whose processes start others, as nginx and gunicorn

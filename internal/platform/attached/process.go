@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/proc"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // processCounters reads the CPU time and memory of one process, including its threads

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // UntilEnded wraps a platform of services that Millicore did not start. Once the observed

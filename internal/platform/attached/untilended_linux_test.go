@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // plainPlatform is a platform, a unit and its only replica, without abilities.

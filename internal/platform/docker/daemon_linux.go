@@ -12,7 +12,7 @@ import (
 	"github.com/moby/moby/client"
 	"golang.org/x/sys/unix"
 
-	"github.com/millicore/millicore/internal/secret"
+	"github.com/millicore/millicore/internal/base/secret"
 )
 
 // engine is what is known of the daemon.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/millicore/millicore/internal/cgroup"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform/meter"
 )
 

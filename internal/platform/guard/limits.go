@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/millicore/millicore/internal/cgroup"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // Limits verifies the limits of one control group. Several goroutines may use it

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/millicore/millicore/internal/base/safefile"
 	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/safefile"
 )
 
 // folder is a folder for the files of units.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/test/testkit"
 )

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/millicore/millicore/internal/base/safefile"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/local/account"
-	"github.com/millicore/millicore/internal/safefile"
 )
 
 // unstated is the runner of a unit whose user the experiment does not state. With sudo it

@@ -14,7 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/guard"
 	"github.com/millicore/millicore/internal/platform/local/group"
@@ -22,7 +23,6 @@ import (
 	"github.com/millicore/millicore/internal/platform/meter"
 	"github.com/millicore/millicore/internal/platform/ports"
 	"github.com/millicore/millicore/internal/platform/supervise"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // replica is a process of a unit with its group. It stays the same over restarts of

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/local/shim"
 	"github.com/millicore/millicore/internal/platform/meter"

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/local/account"
 	"github.com/millicore/millicore/internal/platform/local/shim"

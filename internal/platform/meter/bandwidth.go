@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Bandwidth is a CPU limit as CFS bandwidth control has it (Linux

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/proc"
-	"github.com/millicore/millicore/internal/signals"
 )
 
 // HostTimes are a host's CPU times since boot at one moment, in CPU seconds over

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // ThrottleReader reads a group's throttling: one pread of cpu.stat. It has its own reader, so

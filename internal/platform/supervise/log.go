@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/safefile"
+	"github.com/millicore/millicore/internal/base/safefile"
 )
 
 // Log is the file with the standard output and error of a replica. Lines that

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/safefile"
+	"github.com/millicore/millicore/internal/base/safefile"
+	"github.com/millicore/millicore/internal/data/record"
 )
 
 // The log of a replica keeps its first and its last LogPart bytes. The replica writes into

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // Loopback returns the host of a URL, and whether it is a loopback address: the

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment/span"
+	"github.com/millicore/millicore/internal/data/experiment/span"
 )
 
 // Each calls do for 0 to n-1 concurrently and returns the errors in that order.

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/serviceclient"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/load/serviceclient"
 )
 
 // Intervals of probes. Each probe uses some of the replica's CPU quota; a request

@@ -3,7 +3,7 @@ package supervise
 import (
 	"sync"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Status records whether a replica serves, and the number of its restarts. The

@@ -1,6 +1,6 @@
 package supervise
 
-import "github.com/millicore/millicore/internal/signals"
+import "github.com/millicore/millicore/internal/data/signals"
 
 // A container gets a new control group after every restart, and its counters
 // begin at zero. The totals of a replica are the last readings of the instances that

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 func of[T any](v T) *T { return &v }

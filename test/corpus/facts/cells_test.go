@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // quantiles are the names of the latencies of a summary.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/record"
-	"github.com/millicore/millicore/internal/results"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/lab/results"
 	"github.com/millicore/millicore/test/corpus"
 	"github.com/millicore/millicore/test/testkit"
 )

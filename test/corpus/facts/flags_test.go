@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // flags checks that what the flags of a cell state is in the record.

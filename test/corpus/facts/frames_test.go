@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // part is the sum of some frames of a cell.

@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/compare"
-	"github.com/millicore/millicore/internal/display"
-	"github.com/millicore/millicore/internal/narrative"
-	"github.com/millicore/millicore/internal/report"
-	"github.com/millicore/millicore/internal/report/text"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/front/compare"
+	"github.com/millicore/millicore/internal/show/narrative"
+	"github.com/millicore/millicore/internal/show/report"
+	"github.com/millicore/millicore/internal/show/report/text"
 )
 
 // sentence is a text of a report about some cells.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/compare"
+	"github.com/millicore/millicore/internal/front/compare"
 )
 
 // values is a figure of each trial.

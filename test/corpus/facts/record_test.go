@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // recorded is a record, as its files have it.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // breaking checks a breaking point: it lies between a load that was held and one that was

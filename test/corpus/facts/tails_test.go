@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // tail is the slow tail of a cell by the stamps of its slow requests.

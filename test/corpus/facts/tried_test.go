@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/millicore/millicore/internal/experiment"
-	"github.com/millicore/millicore/internal/narrative"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/show/narrative"
 	"github.com/millicore/millicore/test/corpus"
 	"github.com/millicore/millicore/test/testkit"
 )

@@ -1,6 +1,6 @@
 // Package databases gives tests the databases that the services' stores are
 // for, in the test's own hands: started as experiments have them (by
-// internal/database), read past the service, stopped and made to hang under it.
+// internal/platform/database), read past the service, stopped and made to hang under it.
 // It limits and measures nothing.
 package databases
 
@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/database"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/platform/database"
 	"github.com/millicore/millicore/test/testkit"
 	"github.com/millicore/millicore/workloads/contract"
 )

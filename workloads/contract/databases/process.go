@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 	lab "github.com/millicore/millicore/internal/platform"
 )
 

@@ -19,7 +19,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/millicore/millicore/internal/signals"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Sample holds the running totals of one container since its start.

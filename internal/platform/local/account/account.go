@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/safefile"
+	"github.com/millicore/millicore/internal/base/safefile"
 )
 
 // Account is a user of this machine.

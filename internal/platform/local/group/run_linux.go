@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
-	"github.com/millicore/millicore/internal/experiment"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // Run is everything that this process makes: one directory in each home, and

@@ -1,0 +1,183 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis/verdict"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/show/narrative"
+	"github.com/millicore/millicore/internal/show/report"
+)
+
+// Blocks are a comparison as text: the answer, what was compared, and a table for
+// each pair.
+func (r *Result) Blocks() []report.Block {
+	blocks := []report.Block{report.Headline{Answer: display.Plain(r.Answer)}, r.heading()}
+	for i := range r.Pairs {
+		blocks = append(blocks, r.pairBlocks(&r.Pairs[i])...)
+	}
+	for _, side := range []struct {
+		name  string
+		cells []string
+	}{{"A", r.OnlyInA}, {"B", r.OnlyInB}} {
+		if len(side.cells) > 0 {
+			blocks = append(blocks, report.Paragraph{Text: fmt.Sprintf("Only in %s: %s", side.name, display.Plain(strings.Join(side.cells, ", ")))})
+		}
+	}
+	if len(r.FailOn) > 0 {
+		blocks = append(blocks, r.judgments())
+	}
+	return append(blocks, report.Paragraph{Text: r.footnote(), Tone: display.Quiet})
+}
+
+// heading names both sides, and what makes them not comparable.
+func (r *Result) heading() report.List {
+	side := func(name string, s *Side, cell string) report.Item {
+		text := fmt.Sprintf("%s  %s · %s · %s", name, display.Plain(s.Record), display.Plain(s.Experiment), s.Started)
+		if len(r.Pairs) == 1 {
+			text += " · " + display.Plain(cell)
+		}
+		return report.Item{Text: text, Tone: display.Quiet}
+	}
+	all := report.List{side("A", &r.A, r.Pairs[0].A), side("B", &r.B, r.Pairs[0].B)}
+	for _, c := range r.Incomparable {
+		all = append(all, report.Item{Name: "not comparable (--anyway)", Text: display.Plain(c.String()), Tone: display.Warning})
+	}
+	return all
+}
+
+// pairBlocks are a pair's table, with what was set differently and what to mind.
+func (r *Result) pairBlocks(p *Pair) []report.Block {
+	var blocks []report.Block
+	if len(r.Pairs) > 1 {
+		blocks = append(blocks, report.Paragraph{Text: display.Plain(p.title()), Tone: display.Strong})
+	}
+	blocks = append(blocks, report.Paragraph{Text: "Set differently: " + display.Plain(p.differs())}, newTable(r.shown(p)))
+	var notes report.List
+	for _, note := range p.Notes {
+		notes = append(notes, report.Item{Text: display.Plain(note), Tone: display.Warning})
+	}
+	if len(notes) > 0 {
+		blocks = append(blocks, notes)
+	}
+	return blocks
+}
+
+// newTable has a row per metric, in the tone of its verdict. What belongs together is left
+// out together: the medians of both sides, but never a shift without its interval.
+func newTable(rows []narrative.Difference) report.Table {
+	column := func(head string, kind report.Kind, rank report.Rank, of func(narrative.Difference) string) report.Column {
+		c := report.Column{Head: head, Kind: kind, Rank: rank}
+		for _, d := range rows {
+			_, tone := d.Word()
+			c.Cells = append(c.Cells, report.Cell{Text: of(d), Tone: tone})
+		}
+		return c
+	}
+	return report.Table{Columns: []report.Column{
+		column("metric", report.Name, report.Kept, func(d narrative.Difference) string {
+			return headOf(&d)
+		}),
+		column("A", report.Mixed, 1, narrative.Difference.Left),
+		column("B", report.Mixed, 1, narrative.Difference.Right),
+		column("shift", report.Mixed, report.Kept, narrative.Difference.ShiftText),
+		column("%", report.Mixed, 2, narrative.Difference.PercentText),
+		column("95% interval", report.Mixed, report.Kept, narrative.Difference.Ends),
+		column("p", report.Mixed, report.Kept, narrative.Difference.Chance),
+		column("n", report.Mixed, report.Kept, narrative.Difference.Counts),
+		column("verdict", report.Word, report.Kept, func(d narrative.Difference) string {
+			word, _ := d.Word()
+			return word
+		}),
+	}}
+}
+
+// headOf names a row: its metric in short, and its unit.
+func headOf(d *narrative.Difference) string {
+	m := metricOf(d.Metric)
+	unit := d.UnitName()
+	if m.per != "" && unit == m.Unit {
+		unit = m.per
+	}
+	return cmp.Or(m.short, m.Words) + ", " + unit
+}
+
+// shown are a pair's differences, without those that are seldom asked for.
+func (r *Result) shown(p *Pair) []narrative.Difference {
+	var all []narrative.Difference
+	for i := range p.Rows {
+		d := &p.Rows[i]
+		asked := d.Metric == p.Main
+		for _, j := range r.FailOn {
+			asked = asked || strings.HasPrefix(j.Bound, d.Metric+"<") || strings.HasPrefix(j.Bound, d.Metric+">")
+		}
+		if m := metricOf(d.Metric); !m.seldom || asked {
+			all = append(all, narrative.Difference{Difference: d})
+		}
+	}
+	return all
+}
+
+func (p *Pair) title() string {
+	if p.A == p.B {
+		return p.A
+	}
+	return p.A + " → " + p.B
+}
+
+func (p *Pair) differs() string {
+	if len(p.Differs) == 0 {
+		return "nothing, as far as the records show"
+	}
+	var all []string
+	for _, c := range p.Differs {
+		all = append(all, fmt.Sprintf("%s %s → %s", c.What, cmp.Or(c.A, "none"), cmp.Or(c.B, "none")))
+	}
+	return strings.Join(all, ", ")
+}
+
+// judgments are what became of each --fail-on.
+func (r *Result) judgments() report.List {
+	tones := map[verdict.Outcome]display.Tone{verdict.Held: display.Good, verdict.Broken: display.Bad, verdict.Undecided: display.Warning}
+	var all report.List
+	for i := range r.FailOn {
+		j := &r.FailOn[i]
+		all = append(all, report.Item{Text: display.Plain(j.line(len(r.Pairs) > 1)), Tone: tones[j.Outcome], Bare: true})
+	}
+	return all
+}
+
+// line words a judgment: "BROKEN p99>+10%: p99 is 38% higher in B: …".
+func (j *Judgment) line(cell bool) string {
+	outcome := string(j.Outcome)
+	if j.Outcome == verdict.Undecided {
+		outcome = "undecided"
+	}
+	text := strings.ToUpper(outcome) + "  " + j.Bound
+	if cell {
+		text += " (" + j.Cell + ")"
+	}
+	return text + ": " + j.Why
+}
+
+// footnote names the figures and the tests.
+func (r *Result) footnote() string {
+	text := "A and B are medians over n trials of each. The shift is the Hodges-Lehmann estimate of how far B lies from A, with its 95% interval in the unit of the metric; % is the shift in percent of A. ~: no significant difference. p is that of the Mann-Whitney test"
+	if len(r.Pairs) > 1 {
+		text += fmt.Sprintf(", corrected by Holm for %d cells", len(r.Pairs))
+	}
+	if r.ofTwoRecords() {
+		text += ". " + TwoRecords
+	}
+	return text + "."
+}
+
+// TwoRecords is what the intervals of two records leave out.
+const TwoRecords = "The two records are of different runs: the interval and p assume that the machine did not change between them, and do not include how runs of one service differ. To exclude that, measure both versions as cells of one record (docs/howto/ci.md)"
+
+// ofTwoRecords reports whether the sides were not measured in one run, by turns.
+func (r *Result) ofTwoRecords() bool {
+	return !sameFolder(r.A.Record, r.B.Record)
+}

@@ -1,0 +1,20 @@
+package traffic
+
+import (
+	"io"
+
+	"github.com/millicore/millicore/internal/show/report/junit"
+)
+
+// JUnit writes each threshold as a test case.
+func JUnit(w io.Writer, url string, r *Result, kept []Kept) error {
+	suite := junit.Suite{Name: "load", Started: r.All.Record.Run.Started, Seconds: r.Length.Seconds(), Properties: [][2]string{{"url", url}}}
+	for _, k := range kept {
+		one := junit.Case{Class: "threshold", Name: k.Threshold, Why: "met: " + k.Text()}
+		if !k.Kept {
+			one.Outcome, one.Why = junit.Failed, "missed: "+k.Text()
+		}
+		suite.Cases = append(suite.Cases, one)
+	}
+	return junit.Write(w, []junit.Suite{suite})
+}

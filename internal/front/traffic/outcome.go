@@ -1,0 +1,37 @@
+package traffic
+
+import (
+	"io"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/display"
+)
+
+// outcome is what --json prints.
+type outcome struct {
+	URL      string `json:"url"`
+	Insecure bool   `json:"insecure,omitempty"` // no certificate was checked
+	*summary.Cell
+	Thresholds []Kept   `json:"thresholds"`
+	Ended      *float64 `json:"target_ended_s,omitempty"` // seconds after the load began
+}
+
+// JSON writes a result as one object, with the fields of a cell in summary.json.
+func JSON(w io.Writer, url string, insecure bool, r *Result, kept []Kept) error {
+	all := outcome{URL: url, Insecure: insecure, Cell: r.Cell, Thresholds: kept}
+	if seconds := r.Ended.Seconds(); seconds > 0 {
+		all.Ended = &seconds
+	}
+	return display.WriteJSON(w, all)
+}
+
+// Judge compares a result with thresholds, and reports whether one was missed.
+func Judge(r *Result, thresholds []Threshold) (kept []Kept, missed bool) {
+	kept = []Kept{}
+	for _, t := range thresholds {
+		k := t.Judge(r)
+		missed = missed || !k.Kept
+		kept = append(kept, k)
+	}
+	return kept, missed
+}

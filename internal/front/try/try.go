@@ -1,0 +1,243 @@
+// Package try turns the command line of a server into experiments that find where it
+// breaks under a limit: as it is, with its runtime's parallelism set to each sensible
+// value, and once without the limit.
+//
+// It conducts no trial (package lab), ranks nothing (package analysis) and writes only
+// the list of what will be tried; the answer is worded by package narrative.
+package try
+
+import (
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/base/secret"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// Ask are the flags of `millicore try`.
+type Ask struct {
+	Command   []string
+	Dir       string            // working folder
+	Env       map[string]string // the caller's settings that change how runtimes behave; the lab keeps no others of their kind
+	CPU       string            // quantity; "" for none
+	CPUs      []string          // several limits, each in place of CPU; fewer than two: CPU is the only one
+	Memory    string            // likewise
+	PIDs      int               // limit of processes and threads; 0: the default
+	Port      int               // 0: ${port} where the command has it, else it is found
+	Ready     experiment.Ready
+	Request   experiment.Request
+	Timeout   time.Duration
+	Objective experiment.Objective
+	Users     bool          // search users instead of a rate
+	First     float64       // where a search for a rate begins; 0: the default
+	Traffic   time.Duration // of a search at most; 0: the default
+	Repeats   int           // searches of each variant; 0: the default
+	Profile   bool
+	AsIsOnly  bool   // no other settings, no replicas, no run without the limit
+	User      string // of the server; "": the default
+	Server    string // what Describe says of it; "": it has not run yet
+}
+
+// program is the name of the server's program: what env starts, if the command only sets
+// variables with it.
+func (a *Ask) program() string {
+	words := a.Command
+	if filepath.Base(words[0]) == "env" {
+		isNoVariable := func(word string) bool { return !strings.Contains(word, "=") }
+		if i := 1 + slices.IndexFunc(words[1:], isNoVariable); i > 0 && !strings.HasPrefix(words[i], "-") {
+			return filepath.Base(words[i])
+		}
+	}
+	return filepath.Base(words[0])
+}
+
+// Name is the experiment's: "try-nginx".
+func (a *Ask) Name() string {
+	if name := serviceName(a.program()); name != "" {
+		return "try-" + name
+	}
+	return "try"
+}
+
+// Settings are the experiment that searches the breaking points of the variants,
+// except those that have no effect, and then compares their latencies at one load.
+// Errors name the flags of `millicore try`.
+func (a *Ask) Settings(variants []Variant) file.Settings {
+	const command = "the command"
+	var s file.Settings
+	s.Set("", "name", a.Name())
+	s.Set(command, "about", file.Raw("Where "+strings.Join(secret.Words(a.Command), " ")+" breaks"))
+	for _, v := range variants {
+		if v.NoEffect == "" {
+			s.Set(command, "services."+v.Service, map[string]any{"command": a.texts(v.command(a))})
+			a.service(&s, v, "services."+v.Service+".")
+		}
+	}
+	if !a.severalLimits() {
+		s.SetGiven("--cpu", "limits.cpu", a.CPU)
+	}
+	s.SetGiven("--memory", "limits.memory", a.Memory)
+	s.SetGiven("--pids", "limits.pids", a.PIDs)
+	a.search(&s)
+	if compared(variants) {
+		s.Set("", "measure.common_load", map[string]any{})
+	}
+	if a.Server != "" {
+		s.Set(command, "server", map[string]any{"name": file.Raw(a.Server), "settings": setups(variants)})
+	}
+	return s
+}
+
+// search sets what is sent, and the search.
+func (a *Ask) search(s *file.Settings) {
+	a.request(s)
+	switch {
+	case a.Users:
+		s.Set("--users", "load.users", 1)
+	case a.First > 0:
+		s.Set("--start-rate", "load.rate", a.First)
+	}
+	s.Set("", "load.find", "breaking-point")
+	s.SetGiven("--timeout", "load.timeout", a.Timeout)
+	s.SetGiven("--traffic", "measure.duration", a.Traffic)
+	if o := a.Objective; o.Quantile != "" {
+		s.Set("--"+o.Quantile, "objective."+o.Quantile, o.Latency)
+	}
+	s.SetGiven("--availability", "objective.availability", a.Objective.Availability)
+	s.SetGiven("--profile", "profile", a.Profile)
+	s.SetGiven("--repeats", "measure.repeats", a.Repeats)
+}
+
+// compared reports whether there are latencies to compare: two variants are searched.
+func compared(variants []Variant) bool {
+	searched := 0
+	for _, v := range variants {
+		if v.NoEffect == "" {
+			searched++
+		}
+	}
+	return searched > 1
+}
+
+// setups declare the variants as the settings of one server.
+func setups(variants []Variant) []any {
+	all := make([]any, len(variants))
+	for i, v := range variants {
+		one := map[string]any{"label": file.Raw(v.Label)}
+		if v.NoEffect == "" {
+			one["service"] = v.Service
+		} else {
+			one["no_effect"] = file.Raw(v.NoEffect)
+		}
+		if v.unknownLimits {
+			one["unknown_limits"] = true
+		}
+		if v.Advice != "" {
+			one["advice"] = file.Raw(v.Advice)
+		}
+		all[i] = one
+	}
+	return all
+}
+
+// service sets a variant's service, but for its command.
+func (a *Ask) service(s *file.Settings, v Variant, at string) {
+	dir := a.Dir
+	if whole, err := filepath.Abs(dir); err == nil { // the file may be saved anywhere
+		dir = whole
+	}
+	s.Set("", at+"dir", dir)
+	env := map[string]any{}
+	for _, some := range []map[string]string{a.Env, v.Env} {
+		for name, value := range some {
+			env[name] = a.text(value)
+		}
+	}
+	s.SetGiven("the environment", at+"env", env)
+	switch {
+	case a.Port != 0:
+		s.Set("--port", at+"port", a.Port)
+	case !a.takesPort() && v.Replicas < 2: // replicas are given a port each, by ${port} or PORT
+		s.Set("", at+"port", "find")
+	}
+	s.SetGiven("--user", at+"user", a.User)
+	s.SetGiven("--ready", at+"ready", a.Ready.Path)
+	s.SetGiven("--ready-timeout", at+"ready_timeout", a.Ready.Timeout)
+	switch {
+	case v.CPU != "":
+		s.Set("--cpu", at+"limits.cpu", v.CPU)
+	case v.Unlimited:
+		s.Set("", at+"limits.cpu", nil)
+	}
+	if v.Replicas > 1 {
+		s.Set("", at+"limits.replicas", v.Replicas)
+	}
+}
+
+// request sets what is sent.
+func (a *Ask) request(s *file.Settings) {
+	r, flag := &a.Request, "--get"
+	if r.Method == "POST" {
+		flag = "--post"
+	}
+	s.SetGiven("", "load.request.method", r.Method)
+	s.SetGiven(flag, "load.request.path", r.Path)
+	s.SetGiven("--header", "load.request.headers", r.Headers)
+	s.SetGiven("--body", "load.request.body", r.Body)
+	s.SetGiven("--body", "load.request.body_file", r.BodyFile)
+}
+
+// text is a word of the command, or a variable: letters, but for ${port} where
+// the server takes a port.
+func (a *Ask) text(word string) any {
+	if a.takesPort() {
+		return file.WithPort(word)
+	}
+	return word
+}
+
+func (a *Ask) texts(words []string) []any {
+	all := make([]any, len(words))
+	for i, word := range words {
+		all[i] = a.text(word)
+	}
+	return all
+}
+
+// takesPort reports whether the command, or the environment that it is run in,
+// names the port that it is given.
+func (a *Ask) takesPort() bool {
+	named := func(text string) bool { return strings.Contains(text, "${port}") }
+	return slices.ContainsFunc(a.Command, named) || slices.ContainsFunc(slices.Collect(maps.Values(a.Env)), named)
+}
+
+// Begin is the rate at which a search begins, from the shortest time that a request took
+// and the rate of good answers in a closed loop of a few users (0: not known). It is a
+// twentieth of the rate of one request after the other, or an eighth of that of the closed
+// loop, which the server can hold whatever makes it slow: the higher one. Each doubling of
+// a search takes seconds, and a search that begins too high comes down.
+func Begin(least time.Duration, rate float64) float64 {
+	const lowest, highest = 5, 2000
+	if least <= 0 {
+		return highest
+	}
+	return math.Round(min(max(0.05/least.Seconds(), rate/8, lowest), highest))
+}
+
+// Caller returns the variables of an environment that change how runtimes behave, so
+// that a server is tried as its caller would run it.
+func Caller(environ []string) map[string]string {
+	kept := map[string]string{}
+	for _, entry := range environ {
+		if name, value, ok := strings.Cut(entry, "="); ok && runtimes.IsEnvKnob(name) {
+			kept[name] = value
+		}
+	}
+	return kept
+}

@@ -1,0 +1,133 @@
+package narrative
+
+import (
+	"fmt"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/display"
+)
+
+// TestedText is what was tested of a breaking point: "held 1,149 requests/s at 67% of
+// its CPU limit (p99 5.60 ms), and missed the objective at 1,856"; "" if the record has no
+// windows.
+func TestedText(c *summary.Cell) string {
+	b := c.Breaking
+	var loads []float64
+	for _, s := range []*summary.Step{b.Held, b.Missed} {
+		if s != nil {
+			loads = append(loads, s.Target)
+		}
+	}
+	figures := loadFigures(b, loads...)
+	missed := ""
+	if b.Missed != nil {
+		missed = "missed the objective at " + figures[len(figures)-1]
+	}
+	switch {
+	case b.Held == nil && missed == "":
+		return ""
+	case b.Held == nil:
+		return "no test window met the objective; it " + missed
+	}
+	text := "held " + heldText(c, figures[0])
+	if missed != "" {
+		text += ", and " + missed
+	}
+	return text
+}
+
+// heldText is the load that was tested and met the objective, with its figures.
+func heldText(c *summary.Cell, load string) string {
+	h := c.Breaking.Held
+	text := load + " " + LoadUnit(c)
+	if h.CPUOfLimit != nil {
+		text += " at " + display.Share(*h.CPUOfLimit) + " of its CPU limit"
+	}
+	name := c.Quantile()
+	if h.LatencyMS == nil {
+		return text
+	}
+	for _, q := range h.LatencyMS.All() {
+		if q.Name == name {
+			text += " (" + QuantileName(name) + " " + display.WithUnit(q.Value) + ")"
+		}
+	}
+	return text
+}
+
+// testedSentence states what was tested, and whether the answer rests on a test; "" of
+// a lower bound that was tested, which is that load.
+func testedSentence(c *summary.Cell) string {
+	text := TestedText(c)
+	b := c.Breaking
+	switch {
+	case b.Untested && text == "":
+		return "No test window confirms it."
+	case b.Untested && b.AtLeast:
+		return "This is untested: it " + text + "."
+	case b.Untested && b.Held == nil:
+		return "The estimate is untested: " + text + "."
+	case b.Untested:
+		return "The estimate is untested: it " + text + "."
+	case text == "" || b.AtLeast:
+		return ""
+	}
+	return "Tested: it " + text + "."
+}
+
+// recoveryClause is the finding that a service does not recover from an overload near
+// the load that it held before; "" if there is no such finding.
+func recoveryClause(c *summary.Cell) string {
+	b, r := c.Breaking, c.Breaking.Recovery
+	switch {
+	case !r.Hysteresis():
+		return ""
+	case b.RecoversAt != nil:
+		load := LoadFigure(b, *b.RecoversAt)
+		return fmt.Sprintf("after an overload it recovers only at %s %s and below: provision for %s", load, LoadUnit(c), load)
+	case r.Lost != "":
+		return "after an overload it was lost: " + display.Plain(r.Lost)
+	}
+	return fmt.Sprintf("after an overload it did not recover down to %s %s, the lowest load tried", LoadFigure(b, *r.NotAt), LoadUnit(c))
+}
+
+// RecoveryText is all that is known of a sustained load and of the recovery from an
+// overload.
+func RecoveryText(c *summary.Cell) string {
+	b, r := c.Breaking, c.Breaking.Recovery
+	if r == nil {
+		return ""
+	}
+	unit := LoadUnit(c)
+	text := ""
+	if r.Sustained != nil && r.SustainedAt != nil {
+		text = fmt.Sprintf("held %s %s without draining", LoadFigure(b, *r.SustainedAt), unit)
+		if !*r.Sustained {
+			text = fmt.Sprintf("did not hold %s %s without draining", LoadFigure(b, *r.SustainedAt), unit)
+		}
+		text += "; "
+	} else if r.SustainedAt != nil {
+		text = fmt.Sprintf("no clear result at %s %s without draining; ", LoadFigure(b, *r.SustainedAt), unit)
+	}
+	after := ""
+	if r.Overload != nil {
+		after = fmt.Sprintf("after %s %s ", LoadFigure(b, *r.Overload), unit)
+	}
+	switch {
+	case r.Reason != "":
+		text += "not measured after an overload: " + display.Plain(r.Reason)
+	case r.Lost != "":
+		text += after + "it was lost: " + display.Plain(r.Lost)
+	case b.RecoversAt != nil && r.NotAt != nil:
+		loads := loadFigures(b, *r.NotAt, *b.RecoversAt)
+		text += fmt.Sprintf("%sit missed the objective down to %s, and met it again at %s", after, loads[0], loads[1])
+	case b.RecoversAt != nil:
+		text += fmt.Sprintf("%sit met the objective again at %s, the first load tried", after, LoadFigure(b, *b.RecoversAt))
+	case r.NotAt != nil:
+		text += fmt.Sprintf("%sit missed the objective down to %s, the lowest load tried", after, LoadFigure(b, *r.NotAt))
+	}
+	if r.Hysteresis() && r.Searches[1] > 1 {
+		text += fmt.Sprintf(" (%d of %d searches)", r.Searches[0], r.Searches[1])
+	}
+	return text
+}
