@@ -14,13 +14,20 @@ import (
 
 // output are the flags of commands that print a report.
 type output struct {
-	asJSON bool
-	junit  string // file; "": none
+	asJSON  bool
+	details bool
+	junit   string // file; "": none
 }
 
 func (o *output) define(c *cobra.Command, json string) {
 	c.Flags().BoolVar(&o.asJSON, "json", false, json)
+	defineDetails(c, &o.details)
 	c.Flags().StringVar(&o.junit, "junit", "", "write JUnit XML to `FILE`: the objective of each cell and each claim is a test case")
+}
+
+// defineDetails defines the flag that prints the whole report.
+func defineDetails(c *cobra.Command, details *bool) {
+	c.Flags().BoolVar(details, "details", false, "print the evidence below the answer and its table: what each cell shows, the tests, the conditions")
 }
 
 // check reports whether the file of --junit can be written, before a run.

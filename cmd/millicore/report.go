@@ -6,13 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/lab/results"
@@ -98,7 +96,7 @@ func showReport(cmd *cobra.Command, with record.Reader, dir string, o output) er
 	if o.asJSON {
 		err = report.JSON(out, data.Summary)
 	} else {
-		err = table(out, data.Summary, dir)
+		err = text.Record(out, data.Summary, dir, o.details)
 	}
 	if err == nil {
 		err = o.writeJUnit(data.Summary)
@@ -116,16 +114,8 @@ func showReport(cmd *cobra.Command, with record.Reader, dir string, o output) er
 	return err
 }
 
-func table(out io.Writer, s *summary.Summary, dir string) error {
-	if err := text.Terminal(out, report.New(s).Blocks(), display.TerminalOf(out)); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "\nReport: %s\n", display.Clean(filepath.Join(dir, record.ReportFile)))
-	return err
-}
-
 func markdown(w io.Writer, s *summary.Summary) error {
-	return text.Markdown(w, report.New(s).Blocks())
+	return text.Markdown(w, report.New(s).Whole())
 }
 
 // printAs prints a record's cells in another form, and writes nothing.

@@ -31,7 +31,8 @@ import (
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/platform/local"
-	"github.com/millicore/millicore/internal/show/narrative"
+	"github.com/millicore/millicore/internal/show/answer"
+	"github.com/millicore/millicore/internal/show/report/text"
 	"github.com/millicore/millicore/internal/show/report/derived"
 )
 
@@ -51,6 +52,7 @@ type tryFlags struct {
 	save, out    string
 	seed         uint64
 	asJSON       bool
+	details      bool
 }
 
 func tryCommand() *cobra.Command { return tryCommandOf(new(tryFlags)) }
@@ -122,6 +124,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	flags.StringVar(&f.save, "save", "", "write the experiment as a file, to repeat or change it")
 	flags.StringVar(&f.out, "out", "", "folder for the record (default runs/try-NAME-TIME)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
+	defineDetails(c, &f.details)
 	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […], …} as one JSON object`)
 	f.define(c)
 	c.MarkFlagsMutuallyExclusive("get", "post")
@@ -355,7 +358,7 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, found *summary.Summary) error {
 	out := cmd.OutOrStdout()
 	if f.asJSON {
-		said := map[string]any{"verdict": narrative.HeadlineOf(found).String(), "cells": found.Cells, "variants": variants, "record": f.out, "runtime": info}
+		said := map[string]any{"verdict": answer.Of(found).String(), "cells": found.Cells, "variants": variants, "record": f.out, "runtime": info}
 		if found.Common != nil {
 			said["level"] = found.Common.Cells
 		}
@@ -363,7 +366,7 @@ func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.V
 			return err
 		}
 	} else {
-		if err := table(out, found, f.out); err != nil {
+		if err := text.Record(out, found, f.out, f.details); err != nil {
 			return err
 		}
 		if f.save != "" {

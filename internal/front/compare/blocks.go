@@ -11,10 +11,13 @@ import (
 	"github.com/millicore/millicore/internal/show/report"
 )
 
-// Blocks are a comparison as text: the answer, what was compared, and a table for
-// each pair.
+// Blocks are a comparison as text: the answer, a table for each pair, and what was
+// compared.
 func (r *Result) Blocks() []report.Block {
-	blocks := []report.Block{report.Headline{Answer: display.Plain(r.Answer)}, r.heading()}
+	blocks := []report.Block{r.headline()}
+	if len(r.FailOn) > 0 {
+		blocks = append(blocks, r.judgments())
+	}
 	for i := range r.Pairs {
 		blocks = append(blocks, r.pairBlocks(&r.Pairs[i])...)
 	}
@@ -26,10 +29,44 @@ func (r *Result) Blocks() []report.Block {
 			blocks = append(blocks, report.Paragraph{Text: fmt.Sprintf("Only in %s: %s", side.name, display.Plain(strings.Join(side.cells, ", ")))})
 		}
 	}
-	if len(r.FailOn) > 0 {
-		blocks = append(blocks, r.judgments())
+	return append(blocks, r.heading(), report.Paragraph{Text: r.footnote(), Tone: display.Quiet})
+}
+
+// headline is the answer with what to do, and what qualifies it.
+func (r *Result) headline() report.Headline {
+	h := report.Headline{Answer: display.Plain(r.Answer) + "."}
+	better, worse, tested := 0, 0, 0
+	for i := range r.Pairs {
+		d := r.Pairs[i].Row(r.Pairs[i].Main)
+		switch {
+		case d == nil || d.Verdict == verdict.OneSided || d.Verdict == verdict.TooFew || d.Verdict == verdict.Withheld:
+			continue
+		case d.Significant() && d.Better():
+			better++
+		case d.Significant():
+			worse++
+		}
+		tested++
 	}
-	return append(blocks, report.Paragraph{Text: r.footnote(), Tone: display.Quiet})
+	switch {
+	case tested == 0:
+		h.Lines = []string{"Do: measure both sides more often, as with --set measure.repeats=6."}
+	case better > 0 && worse > 0:
+		h.Lines = []string{"Do: decide for each cell: B is better in some, and worse in others."}
+	case better > 0:
+		h.Lines = []string{"Do: use B."}
+	case worse > 0:
+		h.Lines = []string{"Do: keep A."}
+	default:
+		h.Lines = []string{"Do: nothing: no difference was shown."}
+	}
+	if len(r.Incomparable) > 0 {
+		h.Caveats = append(h.Caveats, "The conditions differ, and the difference may come from them (--anyway).")
+	}
+	if r.ofTwoRecords() && better+worse > 0 {
+		h.Caveats = append(h.Caveats, "The sides are of two runs: a machine that changed between them looks the same (docs/howto/ci.md).")
+	}
+	return h
 }
 
 // heading names both sides, and what makes them not comparable.

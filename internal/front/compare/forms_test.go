@@ -30,10 +30,11 @@ func TestTableReadsAsExpected(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Judge([]Bound{bound}, false)
-	want := `p99 is 4.2 times higher in B: shift +539 ms (95% interval +528 to +547); medians 166 ms in A, 704 ms in B
+	want := `p99 is 4.2 times higher in B: shift +539 ms (95% interval +528 to +547); medians 166 ms in A, 704 ms in B.
+Do: keep A.
+! The sides are of two runs: a machine that changed between them looks the same (docs/howto/ci.md).
 
-A  before · procs · 2026-01-31T12:00:00Z · go procs=1
-B  after · procs · 2026-01-31T12:00:00Z · go procs=1
+BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
 
 Set differently: nothing, as far as the records show
 
@@ -46,7 +47,8 @@ availability, %    100   100      0   0.0%          0 to 0   1.00  6+6  ~
 CPU, ms/request   2.62  2.62   0.00   0.0%  −0.03 to +0.03   1.00  6+6  ~
 throttled, %      16.6  70.4  +53.8  +324%  +52.8 to +54.7  0.002  6+6  worse
 
-BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
+A  before · procs · 2026-01-31T12:00:00Z · go procs=1
+B  after · procs · 2026-01-31T12:00:00Z · go procs=1
 
 A and B are medians over n trials of each. The shift is the Hodges-Lehmann estimate of how far B lies from A, with its
 95% interval in the unit of the metric; % is the shift in percent of A. ~: no significant difference. p is that of the
@@ -141,7 +143,7 @@ func TestMarkdownHasTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"**p99 is higher in B in 1 of 2 cells, most in go procs=1: shift +539 ms (95% interval +528 to +547); medians 166 ms in A, 704 ms in B**\n",
+		"**p99 is higher in B in 1 of 2 cells, most in go procs=1: shift +539 ms (95% interval +528 to +547); medians 166 ms in A, 704 ms in B.**\n",
 		"\n### go procs=1\n",
 		"| metric | A | B | shift | % | 95% interval | p | n | verdict |\n| --- | ---: | ---: |",
 		"| p99, ms | 166 | 704 | +539 | +324% | +528 to +547 | 0.004 | 6+6 | worse |",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/internal/show/narrative"
 )
 
@@ -18,13 +19,7 @@ import (
 // the generator was the limit.
 func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", out.Line(headline(url, r), display.Strong))
-	if text := hint(r); text != "" {
-		fmt.Fprintf(&b, "%s\n", out.Line(text, display.Warning))
-	}
-	if text := hiddenStall(r); text != "" {
-		fmt.Fprintf(&b, "%s\n", out.Line(text, display.Warning))
-	}
+	b.WriteString(first(url, r, out) + "\n")
 	b.WriteString(summaryText(r, out))
 	b.WriteString(latencies(r, out))
 	b.WriteString(bars(r, out))
@@ -47,15 +42,24 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 // beside are flags that have no meaning for a single load.
 var beside = summary.Flags{summary.FlagFewTrials, summary.FlagFewPeriods}
 
-// headline has the rate, the p99, the availability, and the cause of the slow tail.
-func headline(url string, r *Result) string {
-	c := r.Cell
-	if c.RateRPS == nil || c.LatencyMS == nil || c.Availability == nil {
-		return fmt.Sprintf("%s: no good answer to %s.", display.Plain(url), display.Counted(c.Requests, "request"))
+// first is the answer, with what to change.
+func first(url string, r *Result, out display.Terminal) string {
+	a := answer.OfLoad(r.Cell, display.Plain(url))
+	if text := hint(r); text != "" {
+		a.Do = text
 	}
-	text := fmt.Sprintf("%s: %s requests/s, p99 %s, %s available. %s", display.Plain(url),
-		display.Figure(*c.RateRPS), display.WithUnit(c.LatencyMS.P99), display.Percent(*c.Availability), narrative.TailCause(c))
-	return strings.TrimSpace(text)
+	if text := hiddenStall(r); text != "" {
+		a.Caveats = append([]string{text}, a.Caveats[:min(len(a.Caveats), 1)]...)
+	}
+	lines := a.Lines()
+	text := out.Line(lines[0], display.Strong)
+	for _, line := range lines[1:] {
+		text += out.Line(line, display.Normal)
+	}
+	for _, caveat := range a.Caveats {
+		text += out.Line("! "+caveat, display.Warning)
+	}
+	return text
 }
 
 // hint says what to change if most answers had a status that is not good; "" if they had not.
@@ -71,13 +75,13 @@ func hint(r *Result) string {
 	}
 	switch most {
 	case "301", "302", "303", "307", "308":
-		return "Most answers were redirects (" + most + "). To load the URL to which they lead, use --follow; to count them as good, --status " + most + "."
+		return "use --follow, or count redirects as good with --status " + most + ": most answers were these."
 	case "401", "403", "407":
-		return "Most answers were " + most + ": the service wants credentials. Send them with -H 'Name: value', --basic-env or --bearer-env."
+		return "send credentials with -H 'Name: value', --basic-env or --bearer-env: most answers were " + most + "."
 	case "404":
-		return "Most answers were 404: check the path of the URL."
+		return "check the path of the URL: most answers were 404."
 	case "405":
-		return "Most answers were 405: set another method with -m."
+		return "set another method with -m: most answers were 405."
 	}
 	return ""
 }

@@ -14,8 +14,12 @@ import (
 // Block is a piece of a report in text.
 type Block interface{ block() }
 
-// Headline is the answer, and what adds to it.
-type Headline struct{ Answer, More string }
+// Headline is the answer: what was found, the lines about why and what to do, and what
+// qualifies these.
+type Headline struct {
+	Answer         string
+	Lines, Caveats []string
+}
 
 // Paragraph is a text in a tone; a strong one is a heading.
 type Paragraph struct {
@@ -60,27 +64,30 @@ const (
 	barWidth = 24
 )
 
-// Blocks are the report as a terminal and Markdown show it.
+// Blocks are the report as a terminal shows it: the answer, the table that it rests on, and
+// the conditions of the run.
 func (r *Report) Blocks() []Block {
-	blocks := []Block{Headline{r.Headline.First(), strings.Join(r.Headline.More, " ")}}
-	var facts List
-	for _, texts := range [][]string{r.Run, r.Setup, r.Host} {
-		if len(texts) > 0 {
-			facts = append(facts, Item{Text: strings.Join(texts, " · "), Tone: display.Quiet})
+	blocks := append([]Block{r.headline()}, r.tables(!r.Searched)...)
+	if len(r.Claims) > 0 {
+		var verdicts List
+		for i := range r.Claims {
+			c := &r.Claims[i]
+			_, tone := c.Mark()
+			verdicts = append(verdicts, Item{Name: string(c.Verdict), Text: c.Says, Tone: tone})
 		}
+		blocks = append(blocks, verdicts)
 	}
-	blocks = append(blocks, facts)
+	return append(blocks, r.conditions()[:2])
+}
+
+// Whole is the report in text: the answer with its evidence, the facts of the
+// run, and all that is known of each cell.
+func (r *Report) Whole() []Block {
+	blocks := []Block{r.headline(), Paragraph{Text: strings.Join(r.More, " ")}, r.conditions()}
 	if len(r.Claims) > 0 {
 		blocks = append(blocks, Claims{"Published claims: " + r.ClaimCount, r.Claims})
 	}
-	for i, t := range slices.Concat([]Table{r.Cells, r.Levels}, r.Sheets) {
-		if t.Rows() > 0 {
-			blocks = append(blocks, t)
-		}
-		if i == 0 && r.CellsNote != "" {
-			blocks = append(blocks, Paragraph{Text: r.CellsNote, Tone: display.Quiet})
-		}
-	}
+	blocks = append(blocks, r.tables(true)...)
 	blocks = append(blocks, r.explained()...)
 	for _, t := range r.Differences {
 		blocks = append(blocks, t)
@@ -90,6 +97,36 @@ func (r *Report) Blocks() []Block {
 	}
 	if notes := r.notes(); len(notes) > 0 {
 		blocks = append(blocks, notes)
+	}
+	return blocks
+}
+
+func (r *Report) headline() Headline {
+	lines := r.Answer.Lines()
+	return Headline{Answer: lines[0], Lines: lines[1:], Caveats: r.Answer.Caveats}
+}
+
+// conditions are the facts of the run, its setup and its host.
+func (r *Report) conditions() List {
+	var facts List
+	for _, texts := range [][]string{r.Run, r.Setup, r.Host} {
+		if len(texts) > 0 {
+			facts = append(facts, Item{Text: strings.Join(texts, " · "), Tone: display.Quiet})
+		}
+	}
+	return facts
+}
+
+// tables are those of the cells, of their levels, and of records of special shapes.
+func (r *Report) tables(levels bool) []Block {
+	var blocks []Block
+	for i, t := range slices.Concat([]Table{r.Cells, r.Levels}, r.Sheets) {
+		if t.Rows() > 0 && (levels || i != 1) {
+			blocks = append(blocks, t)
+		}
+		if i == 0 && r.CellsNote != "" {
+			blocks = append(blocks, Paragraph{Text: r.CellsNote, Tone: display.Quiet})
+		}
 	}
 	return blocks
 }

@@ -78,7 +78,7 @@ func TestManyProfilesAreShortInText(t *testing.T) {
 		s.Cells[i].Profile = sample.GoProfile()
 	}
 	hottest := 0
-	for _, b := range New(s).Blocks() {
+	for _, b := range New(s).Whole() {
 		if facts, ok := b.(Facts); ok {
 			for _, f := range facts.Facts {
 				if strings.Contains(f.Text, "isPrime (") {

@@ -1,4 +1,4 @@
-// Package report has what the reports of a record show: the headline, the facts of
+// Package report has what the reports of a record show: the answer, the facts of
 // the run, the tables and the details of each cell. Each of them is declared once,
 // as a value. Package text writes them for terminals and as Markdown, package html
 // as a page with charts; the forms for programs, CSV and JSON, are written here.
@@ -16,6 +16,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/internal/show/narrative"
 )
 
@@ -23,7 +24,8 @@ import (
 type Report struct {
 	Title       string
 	About       string
-	Headline    narrative.Headline
+	Answer      answer.Answer
+	More        []string // the answer with all that belongs to it, for those who ask for details
 	Run         []string
 	Setup       []string
 	Host        []string
@@ -34,6 +36,7 @@ type Report struct {
 	Cells       Table
 	CellsNote   string  // what its latencies are, if the tests have others
 	Levels      Table   // without columns: the load had no levels
+	Searched    bool    // for breaking points, which the levels of a ramp show in detail
 	Sheets      []Table // of records of special shapes
 	Differences []Table // tests, one table per metric and baseline
 	Untested    string  // why there are no tests; "": there are, or nothing to compare
@@ -48,12 +51,14 @@ type Flag struct{ Label, Who, Text string }
 func New(s *summary.Summary) *Report {
 	names := narrative.CellNames(s)
 	r := &Report{
-		Title: display.Plain(s.Experiment.Name), About: display.Plain(s.Experiment.About), Headline: narrative.HeadlineOf(s),
+		Title: display.Plain(s.Experiment.Name), About: display.Plain(s.Experiment.About), Answer: answer.Of(s),
 		Run: narrative.RunFacts(s), Setup: narrative.SetupFacts(s), Host: narrative.HostFacts(s.Host),
 		Claims: newClaims(s, names), ClaimCount: narrative.ClaimCount(s), Findings: narrative.Findings(s, names),
-		Cells: newCells(s), CellsNote: cellsNote(s), Levels: newLevels(s, names), Sheets: newSheets(s, names),
+		Cells: newCells(s), CellsNote: cellsNote(s), Levels: newLevels(s, names), Searched: s.Kind() == summary.KindSearch, Sheets: newSheets(s, names),
 		Differences: newDifferences(s, names), Untested: narrative.Untested(s), Profiles: newProfiles(s, names),
 	}
+	headline := narrative.HeadlineOf(s)
+	r.More = append([]string{headline.First()}, headline.More...)
 	for _, f := range narrative.Flags(s) {
 		r.Flags = append(r.Flags, Flag{Label: narrative.FlagLabel(summary.Flag(f.Word)), Who: f.Who(names), Text: f.Text})
 	}

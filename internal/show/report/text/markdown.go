@@ -18,8 +18,14 @@ type markdown struct{}
 
 func (markdown) headline(h report.Headline) string {
 	text := "**" + display.Escaped(h.Answer) + "**\n"
-	if h.More != "" {
-		text += "\n" + display.Escaped(h.More) + "\n"
+	for _, line := range h.Lines {
+		text += "\n" + display.Escaped(line) + "\n"
+	}
+	for i, caveat := range h.Caveats {
+		if i == 0 {
+			text += "\n"
+		}
+		text += "- " + display.Escaped(caveat) + "\n"
 	}
 	return text
 }

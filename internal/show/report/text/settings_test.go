@@ -9,9 +9,9 @@ import (
 	"github.com/millicore/millicore/test/testkit/golden"
 )
 
-// TestTheAnswerOfTryIsOneParagraphAndOneTable: at 80 columns, and in Markdown.
-func TestTheAnswerOfTryIsOneParagraphAndOneTable(t *testing.T) {
-	narrow := terminalText(t, sample.Settings(), display.Terminal{Width: 80})
+// TestTheAnswerOfTryIsThreeLinesAndOneTable: at 80 columns, and in Markdown.
+func TestTheAnswerOfTryIsThreeLinesAndOneTable(t *testing.T) {
+	narrow := answerText(t, sample.Settings(), display.Terminal{Width: 80})
 	golden.Check(t, "settings-80.txt", narrow)
 	golden.Check(t, "settings.md", markdownText(t, sample.Settings()))
 	for line := range strings.Lines(narrow) {

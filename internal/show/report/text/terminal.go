@@ -20,8 +20,11 @@ type terminal struct{ display.Terminal }
 
 func (t terminal) headline(h report.Headline) string {
 	text := t.Line(h.Answer, display.Strong)
-	if h.More != "" {
-		text += t.Line(h.More, display.Normal)
+	for _, line := range h.Lines {
+		text += t.Line(line, display.Normal)
+	}
+	for _, caveat := range h.Caveats {
+		text += t.hanging(marks[display.Warning]+" ", display.Warning, caveat)
 	}
 	return text
 }

@@ -23,10 +23,22 @@ func records() map[string]results.Results {
 	}
 }
 
+// answerText is what a terminal shows by default.
+func answerText(t *testing.T, d results.Results, as display.Terminal) string {
+	t.Helper()
+	return written(t, report.New(d.Summary).Blocks(), as)
+}
+
+// terminalText is what it shows with --details.
 func terminalText(t *testing.T, d results.Results, as display.Terminal) string {
 	t.Helper()
+	return written(t, report.New(d.Summary).Whole(), as)
+}
+
+func written(t *testing.T, blocks []report.Block, as display.Terminal) string {
+	t.Helper()
 	var b bytes.Buffer
-	if err := Terminal(&b, report.New(d.Summary).Blocks(), as); err != nil {
+	if err := Terminal(&b, blocks, as); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -35,7 +47,7 @@ func terminalText(t *testing.T, d results.Results, as display.Terminal) string {
 func markdownText(t *testing.T, d results.Results) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Markdown(&b, report.New(d.Summary).Blocks()); err != nil {
+	if err := Markdown(&b, report.New(d.Summary).Whole()); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -46,13 +58,13 @@ func TestTextsReadAsExpected(t *testing.T) {
 	all := records()
 	for name, got := range map[string]string{
 		"comparison.txt":    terminalText(t, all["comparison"], display.Terminal{Width: 140}),
-		"comparison-80.txt": terminalText(t, all["comparison"], display.Terminal{Width: 80}),
+		"comparison-80.txt": answerText(t, all["comparison"], display.Terminal{Width: 80}),
 		"colours.txt":       terminalText(t, sample.Procs(), display.Terminal{Width: 140, Colour: true}),
 		"search.txt":        terminalText(t, all["search"], display.Terminal{Width: 120}),
 		"search-40.txt":     terminalText(t, sample.Search(), display.Terminal{Width: 40}),
-		"ramp-80.txt":       terminalText(t, all["ramp"], display.Terminal{Width: 80}),
-		"runs-80.txt":       terminalText(t, all["runs"], display.Terminal{Width: 80}),
-		"benchmark-80.txt":  terminalText(t, all["benchmark"], display.Terminal{Width: 80}),
+		"ramp-80.txt":       answerText(t, all["ramp"], display.Terminal{Width: 80}),
+		"runs-80.txt":       answerText(t, all["runs"], display.Terminal{Width: 80}),
+		"benchmark-80.txt":  answerText(t, all["benchmark"], display.Terminal{Width: 80}),
 		"failed.txt":        terminalText(t, all["failed"], display.Terminal{}),
 		"comparison.md":     markdownText(t, all["comparison"]),
 		"search.md":         markdownText(t, all["search"]),

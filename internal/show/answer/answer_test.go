@@ -1,0 +1,74 @@
+package answer_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/lab/results"
+	"github.com/millicore/millicore/internal/show/answer"
+	"github.com/millicore/millicore/test/sample"
+	"github.com/millicore/millicore/test/testkit/golden"
+)
+
+// most is the number of words that an answer has, with its caveats.
+const most = 60
+
+func TestAnswers(t *testing.T) {
+	var b strings.Builder
+	for _, one := range []struct {
+		name string
+		of   results.Results
+	}{
+		{"cells under one load", sample.Procs()},
+		{"many cells", sample.Scaled()},
+		{"a ramp without an objective", sample.Ramp()},
+		{"searches", sample.Search()},
+		{"lower bounds", sample.Bounds()},
+		{"settings of one server", sample.Settings()},
+		{"benchmarks", sample.Benchmarks(6)},
+		{"benchmarks with few trials", sample.Benchmarks(2)},
+		{"claims", sample.WithClaims(sample.Procs())},
+		{"claims of searches", sample.Runs()},
+		{"a failed cell", sample.Failed()},
+		{"foreign names", sample.Hostile()},
+	} {
+		a := answer.Of(one.of.Summary)
+		words := 0
+		fmt.Fprintf(&b, "== %s\n", one.name)
+		for _, line := range append(a.Lines(), a.Caveats...) {
+			fmt.Fprintln(&b, line)
+			words += len(strings.Fields(line))
+		}
+		fmt.Fprintf(&b, "(%d words)\n\n", words)
+		if words > most {
+			t.Errorf("%s: %d words, want at most %d", one.name, words, most)
+		}
+	}
+	golden.Check(t, "answers.txt", b.String())
+}
+
+// The second line names the cause that has the largest share of the slow tail, if the tail
+// has enough requests to be divided.
+func TestTheCauseOfASlowTail(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		tail *summary.Causes
+		want string
+	}{
+		{"nothing was observed", nil, ""},
+		{"throttling", &summary.Causes{Requests: 20, Throttling: 0.89, Rest: 0.11}, "its CPU limit: throttling is 89% of the slow tail."},
+		{"too few requests", &summary.Causes{Requests: 19, Throttling: 0.89, Rest: 0.11}, ""},
+		{"too few requests, late ones", &summary.Causes{Requests: 19, Generator: 0.89, Rest: 0.11}, "not known: the slowest requests waited mostly in the generator."},
+		{"its own work", &summary.Causes{Requests: 500, Throttling: 0.4, Rest: 0.6}, ""},
+		{"several causes, none of which has a fifth", &summary.Causes{Requests: 500, Throttling: 0.19, Generator: 0.17, Dependency: 0.16, Restart: 0.16, Neighbours: 0.16, Rest: 0.16}, ""},
+		{"others", &summary.Causes{Requests: 500, Throttling: 0.2, Neighbours: 0.45, Rest: 0.35}, "CPU used by others is 45% of the slow tail."},
+		{"the generator and its queue", &summary.Causes{Requests: 500, Generator: 0.3, GeneratorQueue: 0.25, Throttling: 0.35, Rest: 0.1}, "not known: 55% of the slow tail is the generator's own."},
+	} {
+		rate := 100.0
+		if got := answer.OfLoad(&summary.Cell{RateRPS: &rate, Causes: c.tail}, "http://x/").Why; got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package answer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis/causes"
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
+	"github.com/millicore/millicore/internal/base/phrase"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/show/narrative"
+)
+
+// quantile is the latency by which cells are compared: "p99".
+func (a *asked) quantile() string { return narrative.QuantileName(a.s.Quantile()) }
+
+// latencies is the answer about several cells under a constant load.
+func (a *asked) latencies() Answer {
+	inPlan := a.comparable()
+	switch len(inPlan) {
+	case 0:
+		return a.availabilities()
+	case 1:
+		answer := a.single(a.place(inPlan[0].Cell))
+		answer.What = strings.TrimSuffix(answer.What, ".") + "; the others are not compared."
+		return answer
+	}
+	r := ranking{a, inPlan, verdict.Sorted(inPlan), verdict.Rank(a.s, summary.LatencyPath(a.s.Quantile())), "lowest", a.quantile(),
+		func(c verdict.Contender) string {
+			if c.AtLeast {
+				return failing
+			}
+			return display.WithUnit(c.Value)
+		}}
+	answer := r.answer()
+	if text := a.objectives(); text != "" {
+		answer.What += " " + text
+	}
+	return answer
+}
+
+// availabilities is the answer about several cells of which none answers enough of its
+// requests for its latency to be compared, or of which the generator made the slow tails.
+func (a *asked) availabilities() Answer {
+	var words []string
+	for _, i := range a.good {
+		if v := a.s.Cells[i].Availability; v != nil && *v < verdict.EnoughAnswers {
+			words = append(words, fmt.Sprintf("%s (%s)", display.Percent(*v), a.names[i]))
+		}
+	}
+	switch {
+	case len(words) == 0:
+		return Answer{What: fmt.Sprintf("%s is not compared.", display.Capital(a.quantile())), Why: "the slow tails are mostly the generator's own.", Do: generatorAdvice}
+	case len(words) > fewNames:
+		return Answer{What: fmt.Sprintf("%d cells answered less than %d%% of their requests: %s is not compared.", len(words), verdict.EnoughAnswers, a.quantile())}
+	}
+	return Answer{What: fmt.Sprintf("Only %s of the requests were answered: %s is not compared.", phrase.List(words), a.quantile())}
+}
+
+// objectives states which of several cells meet their objective; "": all do, or none has
+// one.
+func (a *asked) objectives() string {
+	var met, near []string
+	missed := 0
+	for i := range a.s.Cells {
+		c := &a.s.Cells[i]
+		if c.Objective == nil || c.Skipped() {
+			continue
+		}
+		switch meets, known := objectiveMet(c); {
+		case !known:
+			near = append(near, a.names[i])
+		case meets:
+			met = append(met, a.names[i])
+		default:
+			missed++
+		}
+	}
+	switch {
+	case len(near) > fewNames:
+		return fmt.Sprintf("For %d cells it is too close to tell whether they meet the objective.", len(near))
+	case len(near) > 0:
+		return "Too close to tell whether the objective is met: " + phrase.List(near) + "."
+	case missed == 0:
+		return ""
+	case len(met) == 0:
+		return "None meets the objective."
+	case len(met) == 1:
+		return "Only " + met[0] + " meets the objective."
+	case len(met) > fewNames:
+		return fmt.Sprintf("%d of %d meet the objective.", len(met), len(met)+missed)
+	}
+	return phrase.List(met) + " meet the objective."
+}
+
+// failing stands for the figure of a cell that fails so many requests that it has none.
+const failing = "which fails"
+
+// comparable are the cells whose latency can be compared, in the order of the plan: they
+// answered enough of their requests, and the generator did not make their slow tail.
+func (a *asked) comparable() (all []verdict.Contender) {
+	for _, i := range a.good {
+		c := &a.s.Cells[i]
+		if v := c.Availability; v != nil && *v < verdict.EnoughAnswers || causes.GeneratorsTail(c) {
+			continue
+		}
+		if one, ok := verdict.ContenderOf(c, a.names[i], a.s.Quantile()); ok {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// contrast is the known cause that the worst of the others has and the best has not; "":
+// there is none.
+func (a *asked) contrast(best verdict.Contender, others []verdict.Contender) string {
+	worst := others[len(others)-1]
+	cause, known := mainCause(worst.Cell)
+	if !known {
+		return ""
+	}
+	if cause.Name != "throttling" {
+		return fmt.Sprintf("%s explains %s of the slow tail of %s.", cause.Long, cause.Text(), worst.Name)
+	}
+	of, own := worst.Cell.ThrottledShare(), best.Cell.ThrottledShare()
+	if of == nil {
+		return fmt.Sprintf("the CPU limit: throttling explains %s of the slow tail of %s.", cause.Text(), worst.Name)
+	}
+	text := fmt.Sprintf("the CPU limit stops %s in %s of its periods", worst.Name, display.Share(*of))
+	if own != nil && *own < *of/2 {
+		text += fmt.Sprintf(", and %s in %s", best.Name, display.Share(*own))
+	}
+	return text + "."
+}
+
+// worthNaming is the share of a slow tail below which a cause explains none of it.
+const worthNaming = 0.2
+
+// worstError is the most frequent error of a cell that answered too few of its requests:
+// "1,188 of 1,200 requests were refused."; "" otherwise.
+func worstError(c *summary.Cell) string {
+	if c.Availability == nil || *c.Availability >= verdict.EnoughAnswers && (c.Objective.Availability == nil || *c.Availability >= *c.Objective.Availability) {
+		return ""
+	}
+	sent := c.Errors
+	sent.Dropped = 0
+	failures := sent.Failures()
+	if len(failures) == 0 {
+		return ""
+	}
+	worst := slices.MaxFunc(failures, func(x, y summary.Failure) int { return cmp.Compare(x.N, y.N) })
+	return fmt.Sprintf("%s of %s requests %s.", display.Grouped(worst.N), display.Grouped(c.Requests), worst.Did)
+}
+
+// unthrottled is a share of throttled periods that explains no slow tail.
+const unthrottled = 0.01
+
+// mainCause is the cause of most of a cell's slow tail; false: it is not known, it is the
+// service's own work, or the generator's delay.
+func mainCause(c *summary.Cell) (narrative.Part, bool) {
+	if c.Causes == nil || causes.GeneratorsTail(c) {
+		return narrative.Part{}, false
+	}
+	top, known := narrative.MainPart(c.Causes)
+	return top, known && top.Name != "rest" && top.Value >= worthNaming
+}
+
+// single is the answer about one cell under a constant load.
+func (a *asked) single(i int) Answer {
+	c := &a.s.Cells[i]
+	answer := Answer{What: a.measured(i)}
+	top, known := mainCause(c)
+	switch {
+	case causes.GeneratorsTail(c):
+		answer.Why = "not known: the slowest requests waited mostly in the generator."
+		if c.Causes.Divided() {
+			answer.Why = fmt.Sprintf("not known: %s of the slow tail is the generator's own.", display.Share(c.Causes.OfGenerator()))
+		}
+		answer.Do = generatorAdvice
+	case known && top.Name == "throttling":
+		answer.Why = fmt.Sprintf("its CPU limit: throttling is %s of the slow tail.", top.Text())
+		answer.Do = "raise the CPU limit, or lower the parallelism: millicore try measures both."
+	case known:
+		answer.Why = fmt.Sprintf("%s is %s of the slow tail.", top.Long, top.Text())
+	}
+	met, judged := objectiveMet(c)
+	switch share := c.ThrottledShare(); {
+	case judged && met:
+		answer.Do = "nothing: it meets its objective."
+		if causes.GeneratorsTail(c) {
+			answer.Why = "" // it meets it with the generator's own delay
+		}
+	case c.Has(summary.FlagOOMKilled):
+		answer.Why, answer.Do = "its memory limit: it was killed there.", "raise the memory limit, or look for what grows."
+	case judged && answer.Why == "" && worstError(c) != "":
+		answer.Why = worstError(c)
+		answer.Do = "read the log of the service, in the folder of the record."
+	case judged && answer.Why == "" && c.Causes != nil && share != nil && *share < unthrottled:
+		answer.Why = fmt.Sprintf("not its CPU limit, which stops it in %s of the periods: its own work, its queues, or what it waits for.", display.Share(*share))
+		answer.Do = "take a profile of it: --set measure.profile=true."
+	}
+	return answer
+}
+
+// measured states the figures of one cell under a constant load.
+func (a *asked) measured(i int) string {
+	c := &a.s.Cells[i]
+	var figures []string
+	if f, ok := verdict.FigureOf(c, a.s.Quantile()); ok {
+		text := a.quantile() + " " + latency(f.Value, f.AtLeast)
+		if low, high, what := verdict.SpreadOf(c, a.s.Quantile()); what != verdict.NoEnds {
+			text += fmt.Sprintf(" (%s–%s)", display.Figure(low), display.Figure(high))
+		}
+		figures = append(figures, text)
+	}
+	if rate, ok := verdict.FigureOf(c, "rate"); ok {
+		figures = append(figures, "at "+display.Figure(rate.Value)+" requests/s")
+	}
+	text := a.names[i] + ": " + strings.Join(figures, " ")
+	if v := c.Availability; v != nil && *v < 100 {
+		text += ", " + display.Percent(*v) + " available"
+	}
+	return text + a.objective(c) + "."
+}
+
+// objective states whether one cell meets its objective; "": it has none.
+func (a *asked) objective(c *summary.Cell) string {
+	if c.Objective == nil {
+		return ""
+	}
+	text := display.Plain(c.Objective.Text)
+	switch met, known := objectiveMet(c); {
+	case c.Objective.Met == nil:
+		return ". It is not known whether it meets " + text
+	case !known:
+		return ". Too close to tell whether it meets " + text
+	case met:
+		return ". It meets " + text
+	}
+	return ". It misses " + text
+}
+
+// objectiveMet reports whether a cell meets its objective; false: that is not known, or too
+// close to tell.
+func objectiveMet(c *summary.Cell) (met, known bool) {
+	if c.Objective == nil || c.Objective.Met == nil || verdict.NearObjective(c) != nil {
+		return false, false
+	}
+	return *c.Objective.Met, true
+}
