@@ -32,8 +32,8 @@ import (
 	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/platform/local"
 	"github.com/millicore/millicore/internal/show/answer"
-	"github.com/millicore/millicore/internal/show/report/text"
 	"github.com/millicore/millicore/internal/show/report/derived"
+	"github.com/millicore/millicore/internal/show/report/text"
 )
 
 // errProbing is the error of try that the user stopped before a search began.
