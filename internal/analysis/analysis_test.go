@@ -15,6 +15,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/wording"
 	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
@@ -266,7 +267,8 @@ func TestWhatDisturbedTrialsIsReportedOncePerCell(t *testing.T) {
 		b.Add(f)
 	}
 	s := b.Summarize(summary.Experiment{}, record.Host{})
-	if d := cmp.Diff([]summary.Finding{{Level: "warning", Cell: new(0), Title: "1 trial failed", Text: "trial 5: no such file"}}, s.Findings); d != "" {
+	wording.Fill(s)
+	if d := cmp.Diff([]summary.Finding{{Level: "warning", Cell: new(0), Title: "1 trial failed", Text: "trial 5: no such file"}}, []summary.Finding{worded(s.Findings[0])}); d != "" {
 		t.Error(d)
 	}
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 0.1 })

@@ -10,8 +10,8 @@ import (
 	"github.com/millicore/millicore/internal/data/record"
 )
 
-// measured is an experiment with that many cells that measure themselves.
-func measured(cells int) *experiment.Experiment {
+// measuringItself is an experiment with that many cells that measure themselves.
+func measuringItself(cells int) *experiment.Experiment {
 	e := &experiment.Experiment{Name: "bench"}
 	for i := range cells {
 		e.Cells = append(e.Cells, experiment.Cell{Index: i, Service: experiment.Service{Name: "mine"},
@@ -37,7 +37,7 @@ func TestABenchmarkHasAValueATrial(t *testing.T) {
 	attempts := []Attempt{{Trial: 1, Repeat: 1}, {Trial: 2, Repeat: 2}, {Trial: 3, Repeat: 3, State: Failed}}
 	both := sec(2, 0, "Sort", 2, 3)
 	both.Values = append(both.Values, BenchmarkValue{16, "B/op"})
-	s := summarized(measured(1), attempts,
+	s := summarized(measuringItself(1), attempts,
 		sec(1, 0, "Sort", 2, 1), sec(1, 0, "Sort", 2, 9), sec(1, 0, "Sort", 2, 2), // -test.count=3
 		both, sec(2, 0, "Map", 1, 7),
 		sec(3, 0, "Sort", 2, 100), // of a trial that failed
@@ -64,7 +64,7 @@ func TestSixTrialsOfABenchmarkHaveAnInterval(t *testing.T) {
 		attempts = append(attempts, Attempt{Trial: i + 1, Repeat: i + 1})
 		lines = append(lines, sec(i+1, 0, "Sort", 2, v))
 	}
-	s := summarized(measured(1), attempts, lines...)
+	s := summarized(measuringItself(1), attempts, lines...)
 	c := &s.Cells[0]
 	if b := c.Benchmarks[0]; b.Median != 3.5 || b.Low == nil || *b.Low != 1 || *b.High != 6 {
 		t.Errorf("median %v, interval %v to %v", b.Median, b.Low, b.High)
@@ -75,7 +75,7 @@ func TestSixTrialsOfABenchmarkHaveAnInterval(t *testing.T) {
 }
 
 func TestProcsThatDifferAreNotReported(t *testing.T) {
-	s := summarized(measured(1), []Attempt{{Trial: 1, Repeat: 1}, {Trial: 2, Repeat: 2}}, sec(1, 0, "Sort", 2, 1), sec(2, 0, "Sort", 4, 1))
+	s := summarized(measuringItself(1), []Attempt{{Trial: 1, Repeat: 1}, {Trial: 2, Repeat: 2}}, sec(1, 0, "Sort", 2, 1), sec(2, 0, "Sort", 4, 1))
 	if b := s.Cells[0].Benchmarks[0]; b.Procs != nil || len(b.Values) != 2 {
 		t.Errorf("%+v", b)
 	}
@@ -95,7 +95,7 @@ func TestBenchmarksAreComparedByTheirNames(t *testing.T) {
 			lines = append(lines, sec(trial, cell, of.name, 1+cell, of.base+float64(i)/1000))
 		}
 	}
-	got := summarized(measured(4), attempts, lines...).Comparisons
+	got := summarized(measuringItself(4), attempts, lines...).Comparisons
 	if len(got) != 2 {
 		t.Fatalf("%d comparisons: %+v", len(got), got)
 	}
@@ -114,7 +114,7 @@ func TestBenchmarksAreComparedByTheirNames(t *testing.T) {
 
 func TestTooFewTrialsOfABenchmarkAreNotCompared(t *testing.T) {
 	attempts := []Attempt{{Trial: 1}, {Trial: 2, Cell: 1}}
-	if got := summarized(measured(2), attempts, sec(1, 0, "A", 1, 1), sec(2, 1, "A", 1, 9)).Comparisons; len(got) > 0 {
+	if got := summarized(measuringItself(2), attempts, sec(1, 0, "A", 1, 1), sec(2, 1, "A", 1, 9)).Comparisons; len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
 }

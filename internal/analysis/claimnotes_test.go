@@ -9,6 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/wording"
 	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
@@ -29,6 +30,7 @@ func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
 			b := New(e, []Attempt{{Trial: 1}})
 			fill(b.cells[0], 0, c.levels)
 			s := b.Summarize(summary.Experiment{}, record.Host{})
+			wording.Fill(s)
 			if got := s.Claims[0]; got.Verdict != c.verdict {
 				t.Errorf("%s: %s, want %s", got.Verdict, got.Reason, c.verdict)
 			}
@@ -82,7 +84,7 @@ func TestAClaimAtOneLevelOfARamp(t *testing.T) {
 		{"a neighbour at another level", "p99", 200, 8, [][]fixture.Level{{fixture.Beside, fixture.Fine, fixture.Fine}, {fixture.Fine, fixture.Fine, fixture.Fine}}, summary.Reproduced,
 			"the range of 2 trials, too few for a 95% interval, lies above 8 ms"},
 		{"a neighbour at that level", "p99", 200, 8, [][]fixture.Level{{fixture.Fine, fixture.Beside, fixture.Fine}, {fixture.Fine, fixture.Fine, fixture.Fine}}, summary.Inconclusive,
-			"other processes took CPU while go at 200 requests/s was measured"},
+			"others took CPU while go at 200 requests/s was measured"},
 		{"the generator sent late there", "p99", 200, 8, [][]fixture.Level{{fixture.Fine, fixture.Late, fixture.Fine}, {fixture.Fine, fixture.Late, fixture.Fine}}, summary.Inconclusive,
 			"the requests of go at 200 requests/s were sent late, so part of the latency is the generator's"},
 		{"the ramp was cut off below it", "p99", 300, 8, [][]fixture.Level{{fixture.Fine}, {fixture.Fine}}, summary.Inconclusive, "nothing was measured for go at 300 requests/s"},
@@ -99,7 +101,9 @@ func TestAClaimAtOneLevelOfARamp(t *testing.T) {
 			for i, levels := range c.trials {
 				fill(b.cells[0], i, levels)
 			}
-			got := b.Summarize(summary.Experiment{}, record.Host{}).Claims[0]
+			s := b.Summarize(summary.Experiment{}, record.Host{})
+			wording.Fill(s)
+			got := s.Claims[0]
 			if got.Verdict != c.verdict || got.Reason != c.reason {
 				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Reason, c.verdict, c.reason)
 			}

@@ -3,12 +3,11 @@ package analysis
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
-	"github.com/millicore/millicore/internal/base/digits"
-	"github.com/millicore/millicore/internal/base/phrase"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 func (b *Builder) findings(cells []summary.Cell) []summary.Finding {
@@ -43,22 +42,18 @@ func (b *Builder) objectiveFinding(c *summary.Cell) (summary.Finding, bool) {
 	if c.Breaking != nil && (c.Trials > 0 || c.Breaking.Load() != nil) {
 		return b.breakingFinding(c), true
 	}
-	f := summary.Finding{Level: "result", Cell: &c.Cell, Title: "misses the objective", Searched: c.Breaking != nil && c.Load.Find,
-		Text: fmt.Sprintf("objective: %s; measured: %s", c.Objective.Text, measuredText(b.exp.Objective, c.LatencyMS, c.OfAll, c.Availability, verdict.Together(c)))}
-	if text := verdict.Outlying(c); text != "" {
-		f.Text += "; " + text
-	}
-	if c.Objective.Missed != "" {
-		f.Text += "; " + c.Objective.Missed
-	}
-	if near := verdict.NearObjective(c); near != nil {
-		f.Text += "; not decided: " + near.Text()
+	f := summary.Finding{Level: "result", Cell: &c.Cell, What: finding.Finding{Kind: finding.ObjectiveMissed}, Searched: c.Breaking != nil && c.Load.Find}
+	f.Why = []finding.Finding{{Kind: finding.ObjectiveIs, Text: c.Objective.Text},
+		{Kind: finding.Measured, Because: measured(b.exp.Objective, c.LatencyMS, c.OfAll, c.Availability, verdict.Together(c))},
+		verdict.Outlying(c), c.Objective.MissedBy}
+	if near := verdict.NearObjective(c); !near.None() {
+		f.Why = append(f.Why, finding.Finding{Kind: finding.NotDecided, Because: []finding.Finding{near}})
 	}
 	switch {
 	case c.Objective.Met == nil:
-		f.Title = "unknown whether the objective was met"
+		f.What.Kind = finding.ObjectiveUnknown
 	case *c.Objective.Met:
-		f.Title = "meets the objective"
+		f.What.Kind = finding.ObjectiveMet
 	}
 	return f, true
 }
@@ -67,30 +62,20 @@ func (b *Builder) objectiveFinding(c *summary.Cell) (summary.Finding, bool) {
 // at that load. Figures over all loads would mean nothing, because the highest loads
 // are meant to miss the objective.
 func (b *Builder) breakingFinding(c *summary.Cell) summary.Finding {
-	f := summary.Finding{Level: "result", Cell: &c.Cell, Title: "no load was seen to meet the objective", Text: "objective: " + c.Objective.Text, Searched: c.Load.Find}
+	f := summary.Finding{Level: "result", Cell: &c.Cell, What: finding.Finding{Kind: finding.NoLoadMeets}, Searched: c.Load.Find,
+		Why: []finding.Finding{{Kind: finding.ObjectiveIs, Text: c.Objective.Text}}}
 	load := c.Breaking.Load()
 	if load == nil {
 		if metSomewhere(c.Steps) {
-			f.Title = "unknown up to which load it meets the objective"
+			f.What.Kind = finding.LoadUnknown
 		}
-		if c.Breaking.Reason != "" {
-			f.Text += "; " + c.Breaking.Reason
-		}
+		f.Why = append(f.Why, c.Breaking.Why...)
 		return f
 	}
-	unit := "requests/s"
-	if c.Breaking.Users != nil {
-		unit = "users"
-	}
-	bound := ""
-	if c.Breaking.AtLeast {
-		bound = "at least "
-	}
-	verb := "meets the objective up to"
+	f.What = finding.Finding{Kind: finding.MeetsUpTo, Load: *load, Users: c.Breaking.Users != nil, AtLeast: c.Breaking.AtLeast}
 	if c.Breaking.Untested {
-		verb = "untested: estimated to meet the objective up to"
+		f.What.Kind = finding.EstimatedUpTo
 	}
-	f.Title = fmt.Sprintf("%s %s%s %s", verb, bound, digits.Three(*load), unit)
 	held := c.Breaking.Held
 	if !c.Load.Find { // the levels of a ramp are all tested
 		if at := slices.IndexFunc(c.Steps, func(s summary.Step) bool { return s.Target == *load }); at >= 0 {
@@ -98,25 +83,28 @@ func (b *Builder) breakingFinding(c *summary.Cell) summary.Finding {
 		}
 	}
 	if held != nil && held.LatencyMS != nil {
-		f.Text += fmt.Sprintf("; measured at %s: %s", digits.Three(held.Target), measuredText(b.exp.Objective, held.LatencyMS, held.OfAll, held.Availability, ""))
+		f.Why = append(f.Why, finding.Finding{Kind: finding.MeasuredAt, Load: held.Target, Because: measured(b.exp.Objective, held.LatencyMS, held.OfAll, held.Availability, false)})
 	}
 	if missed := c.Breaking.Missed; missed != nil {
-		f.Text += "; missed at " + digits.Three(missed.Target)
+		f.Why = append(f.Why, finding.Finding{Kind: finding.MissedAt, Load: missed.Target})
 	}
 	return f
 }
 
-// kinds names how attempts ended, worst first.
+// kinds are the ways in which attempts ended, worst first.
 var kinds = []struct {
 	state   State
 	counted bool
-	words   string
+	what    finding.Kind
 }{
-	{Invalid, false, summary.InvalidWords},
-	{Failed, false, "failed"},
-	{Partial, true, "cut off before the end"},
-	{Partial, false, "cut off before the end, and left out"},
+	{Invalid, false, finding.TrialsInvalid},
+	{Failed, false, finding.TrialsFailed},
+	{Partial, true, finding.TrialsCutOff},
+	{Partial, false, finding.TrialsLeftOut},
 }
+
+// mostReasons is how many reasons of trials one finding has.
+const mostReasons = 3
 
 // failures reports the cell's attempts that failed or were cut off. There is one finding
 // for each kind, with the reasons. Those that were disturbed are in the cell's
@@ -124,25 +112,26 @@ var kinds = []struct {
 func (b *Builder) failures(c *summary.Cell) []summary.Finding {
 	var all []summary.Finding
 	for _, kind := range kinds {
-		var trials, reasons []string
+		named := finding.Finding{Kind: finding.TrialsNamed}
+		var reasons []string
 		for _, a := range b.attempts {
 			if a.Cell != c.Cell || a.State != kind.state || b.counted[a.Trial] != kind.counted {
 				continue
 			}
-			trials = append(trials, fmt.Sprint(a.Trial))
+			named.Names = append(named.Names, fmt.Sprint(a.Trial))
 			if !slices.Contains(reasons, a.Why) {
 				reasons = append(reasons, a.Why)
 			}
 		}
-		if len(trials) == 0 {
+		if len(named.Names) == 0 {
 			continue
 		}
-		f := summary.Finding{Level: "warning", Cell: &c.Cell, Title: phrase.Plural(len(trials), "trial") + " " + kind.words}
-		f.Text = strings.TrimPrefix(phrase.Plural(len(trials), "trial"), fmt.Sprint(len(trials), " ")) + " " + strings.Join(trials, ", ") + ": " + strings.Join(reasons[:min(len(reasons), 3)], "; ")
-		if more := len(reasons) - 3; more > 0 {
-			f.Text += fmt.Sprintf("; and %d more like these", more)
+		few := reasons[:min(len(reasons), mostReasons)]
+		for _, reason := range few {
+			named.Because = append(named.Because, finding.Finding{Kind: finding.Recorded, Text: reason})
 		}
-		all = append(all, f)
+		named.N = len(reasons) - len(few)
+		all = append(all, summary.Finding{Level: "warning", Cell: &c.Cell, What: finding.Finding{Kind: kind.what, N: len(named.Names)}, Why: []finding.Finding{named}})
 	}
 	return all
 }
@@ -157,7 +146,31 @@ func (b *Builder) skips() []summary.Finding {
 			continue
 		}
 		reported = append(reported, name)
-		all = append(all, summary.Finding{Level: "warning", Title: "service " + name + " was skipped", Text: c.skipped})
+		all = append(all, summary.Finding{Level: "warning", What: finding.Finding{Kind: finding.SkippedService, Text: name},
+			Why: []finding.Finding{{Kind: finding.Recorded, Text: c.skipped}}})
 	}
 	return all
+}
+
+// measured returns the measured figures that belong to an objective: q of the answered
+// requests, all of all of them. together: it is no median over trials.
+func measured(o *experiment.Objective, q *summary.Quantiles, all *summary.AllRequests, availability *float64, together bool) (figures []finding.Finding) {
+	if o.Quantile != "" {
+		one := finding.Finding{Kind: finding.QuantileOfNoLevel, Text: o.Quantile}
+		if q != nil {
+			one.Kind = finding.QuantileMeasured
+			if one.Value, one.AtLeast = all.Named(o.Quantile, q); together {
+				one.Kind = finding.QuantileTogether
+			}
+		}
+		figures = append(figures, one)
+	}
+	if o.Availability > 0 {
+		one := finding.Finding{Kind: finding.AvailabilityOfNone}
+		if availability != nil {
+			one = finding.Finding{Kind: finding.AvailabilityMeasured, Value: *availability}
+		}
+		figures = append(figures, one)
+	}
+	return figures
 }

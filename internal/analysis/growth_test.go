@@ -37,6 +37,7 @@ func TestMemoryThatGrowsFromRunToRunIsFound(t *testing.T) {
 			}
 			b := &Builder{exp: &experiment.Experiment{Measure: experiment.Measure{Kept: c.kept}}}
 			got, found := b.growth(&cell)
+			got = worded(got)
 			if found != (c.want != "") || got.Text != c.want {
 				t.Errorf("%v %q\nwant %q", found, got.Text, c.want)
 			}

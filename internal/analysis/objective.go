@@ -1,13 +1,11 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/base/digits"
 	"github.com/millicore/millicore/internal/data/experiment"
 )
 
@@ -29,9 +27,9 @@ func (c *cell) objective(s *summary.Cell, t *sums.Total, held bool) *summary.Obj
 	if len(s.Steps) < 2 {
 		r.Met = c.goal.Met(t, held)
 		if r.Met != nil && !*r.Met {
-			r.Missed = c.goal.MissedBy(t)
+			r.MissedBy = c.goal.MissedBy(t)
 			if c.stretch(t).GeneratorMisses() {
-				r.Met, r.Missed = nil, "only the generator's delay misses it: done − sent meets it"
+				r.Met, r.MissedBy = nil, finding.Finding{Kind: finding.OnlyGeneratorMisses}
 			}
 		}
 		return r
@@ -65,34 +63,4 @@ func objectiveOf(o *experiment.Objective) *summary.Objective {
 // search may know that without knowing where the service breaks.
 func metSomewhere(steps []summary.Step) bool {
 	return slices.ContainsFunc(steps, func(s summary.Step) bool { return s.Met != nil && *s.Met })
-}
-
-// measuredText describes the measured figures that belong to an objective: q of the
-// answered requests, all of all of them. of labels the latency: see Together.
-func measuredText(o *experiment.Objective, q *summary.Quantiles, all *summary.AllRequests, availability *float64, of string) string {
-	var parts []string
-	if o.Quantile != "" {
-		text := "no " + o.Quantile + " of a single load level"
-		if q != nil {
-			v, atLeast := all.Named(o.Quantile, q)
-			text = fmt.Sprintf("%s %s ms%s", o.Quantile, bounded(v, atLeast), of)
-		}
-		parts = append(parts, text)
-	}
-	if o.Availability > 0 {
-		text := "no request ended"
-		if availability != nil {
-			text = fmt.Sprintf("availability %.5g%%", *availability)
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// bounded writes a figure that may be a lower bound.
-func bounded(v float64, atLeast bool) string {
-	if atLeast {
-		return "≥" + digits.Significant(v, 4)
-	}
-	return digits.Significant(v, 4)
 }

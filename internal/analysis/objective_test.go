@@ -9,6 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/wording"
 	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
@@ -155,6 +156,7 @@ func TestAFindingSaysThatFailedRequestsMissALatency(t *testing.T) {
 			b := New(e, []Attempt{{Trial: 1}})
 			b.Add(c.frame(1))
 			s := b.Summarize(summary.Experiment{}, record.Host{})
+			wording.Fill(s)
 			if f := s.Findings[0]; f.Title != "misses the objective" || f.Text != c.want || !s.Missed() {
 				t.Errorf("missed: %v; finding %q: %q", s.Missed(), f.Title, f.Text)
 			}

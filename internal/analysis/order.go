@@ -5,12 +5,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
-	"github.com/millicore/millicore/internal/base/digits"
-	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 // order describes where cells fail as the load rises: "a and b at 200 requests/s, then c
@@ -46,39 +44,34 @@ func (b *Builder) order(cells []summary.Cell) (summary.Finding, bool) {
 	if len(known) < 2 || len(failing) == 0 {
 		return summary.Finding{}, false
 	}
-	text := strings.Join(groups(failing, "at", unit), ", then ")
+	why := []finding.Finding{{Kind: finding.FailAtLoads, Because: groups(failing, finding.CellsFail)}}
+	why[0].Because[0].Text = unit
 	if len(holding) > 0 {
-		text += "; " + strings.Join(groups(holding, "met the objective up to", ""), ", ")
+		why = append(why, finding.Finding{Kind: finding.HoldToLoads, Because: groups(holding, finding.CellsHold)})
 	}
-	title, not := "order of failure as the load rises", ""
+	what, not := finding.OrderOfFailure, finding.Finding{}
 	ranked := verdict.Rank(&summary.Summary{Cells: cells}, verdict.BreakingPointMetric)
 	for i := range known {
 		for j := range i {
 			switch e := ranked.Between(known[i], known[j]); {
 			case e.Basis == summary.Untested:
-				not = verdict.GapText(&e, phrase.Plural(ramps, "ramp"))
+				not = finding.Finding{Kind: finding.NoTest, Gap: string(e.Gap), N: ramps, Text: "ramp", Of: verdict.Needs(e.Cells)}
 			case loads[i] == loads[j] || e.Sign == cmp.Compare(loads[i], loads[j]):
-			case not == "":
-				not = "not all of these differences are significant"
+			case not.None():
+				not.Kind = finding.SomeAlike
 			}
 		}
 	}
-	if not != "" {
-		title, text = "load at which each cell failed", text+"; not ranked: "+not
+	if !not.None() {
+		what, why = finding.LoadsOfFailure, append(why, finding.Finding{Kind: finding.NotRanked, Because: []finding.Finding{not}})
 	}
-	return summary.Finding{Level: "result", Title: title, Text: text}, true
+	return summary.Finding{Level: "result", What: finding.Finding{Kind: what}, Why: why}, true
 }
 
-// groups describes which cells belong to which load, ascending; the first load has the
-// unit.
-func groups(at map[float64][]string, where, unit string) []string {
-	var all []string
-	for i, load := range slices.Sorted(maps.Keys(at)) {
-		text := phrase.List(at[load]) + " " + where + " " + digits.Exact(load)
-		if i == 0 && unit != "" {
-			text += " " + unit
-		}
-		all = append(all, text)
+// groups returns which cells belong to which load, ascending.
+func groups(at map[float64][]string, kind finding.Kind) (all []finding.Finding) {
+	for _, load := range slices.Sorted(maps.Keys(at)) {
+		all = append(all, finding.Finding{Kind: kind, Names: at[load], Load: load})
 	}
 	return all
 }

@@ -75,7 +75,7 @@ func TestTheOrderInWhichCellsFail(t *testing.T) {
 				}
 			}
 			got, found := b.order(cells)
-			if d := cmp.Diff(want, got); d != "" || found != (c.want != "") {
+			if d := cmp.Diff(want, worded(got)); d != "" || found != (c.want != "") {
 				t.Errorf("found: %v (-want +got):\n%s", found, d)
 			}
 		})

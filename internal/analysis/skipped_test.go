@@ -11,6 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 func TestASkippedServiceIsReported(t *testing.T) {
@@ -26,11 +27,12 @@ func TestASkippedServiceIsReported(t *testing.T) {
 	}, []Attempt{{Trial: 1, Cell: 0, Repeat: 1}})
 	b.Skip("bun", "npm is not installed; install it")
 	s := b.Summarize(summary.Experiment{}, record.Host{})
+	wording.Fill(s)
 
 	var warnings []summary.Finding
 	for _, f := range s.Findings {
 		if f.Level == "warning" {
-			warnings = append(warnings, f)
+			warnings = append(warnings, worded(f))
 		} else if f.Cell == nil || *f.Cell != 0 {
 			t.Errorf("a finding of a cell without trials: %+v", f)
 		}

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 // simulation is a simulated trial: an agent and a service with a capacity, in whole
@@ -228,14 +230,17 @@ func TestAReplayHasTheSameResult(t *testing.T) {
 				high = *b.High
 			}
 			got := search.Result{Load: load, Low: low, High: high, Tested: live.Tested, AtLeast: b.AtLeast, Ended: live.Ended,
-				Reason: b.Reason, Recovery: live.Recovery, Traffic: time.Duration(math.Round(1e3*b.TrafficS)) * time.Millisecond}
-			if got != live {
+				Why: live.Why, Recovery: live.Recovery, Traffic: time.Duration(math.Round(1e3*b.TrafficS)) * time.Millisecond}
+			if !reflect.DeepEqual(got, live) {
 				t.Errorf("%+v from the record, %+v live", got, live)
+			}
+			if why := wording.Of(live.Why); wording.Joined(b.Why) != why {
+				t.Errorf("%q from the record, %q live", wording.Joined(b.Why), why)
 			}
 			if byGenerator := b.LimitedBy == summary.ByGenerator; byGenerator != live.Ended.Generator() {
 				t.Errorf("limited by %q, the search ended with %q", b.LimitedBy, live.Ended)
 			}
-			if (b.Recovery != nil) != (live.Load > 0) || live.Load > 0 && (b.Recovery.Reason != live.Recovery.Reason || b.Recovery.Lost != live.Recovery.Lost || (b.RecoversAt != nil) != (live.Recovery.At > 0)) {
+			if (b.Recovery != nil) != (live.Load > 0) || live.Load > 0 && (!reflect.DeepEqual(b.Recovery.Why, live.Recovery.Why) || b.Recovery.Lost != live.Recovery.Lost || (b.RecoversAt != nil) != (live.Recovery.At > 0)) {
 				t.Errorf("%+v from the record, %+v live", b.Recovery, live.Recovery)
 			}
 		})
@@ -248,11 +253,11 @@ func TestAnAgentIsLostDuringTheWarmUp(t *testing.T) {
 	if err := w.searcher.lose("agent 1 failed"); err != nil {
 		t.Fatal(err)
 	}
-	if r := w.searcher.machine.Result(); r.Load != 0 || r.Ended != search.AgentLost || r.Reason != "the search ended early: agent 1 failed" {
+	if r := w.searcher.machine.Result(); r.Load != 0 || r.Ended != search.AgentLost || wording.Of(r.Why) != "the search ended early: agent 1 failed" {
 		t.Errorf("%+v", r)
 	}
 	b := analysis.New(w.e, []analysis.Attempt{{Trial: 1}}, w.steps...).Cells()[0].Breaking
-	if b.Load() != nil || b.LimitedBy != summary.ByGenerator || b.Reason != "the search ended early: agent 1 failed" {
+	if b.Load() != nil || b.LimitedBy != summary.ByGenerator || wording.Joined(b.Why) != "the search ended early: agent 1 failed" {
 		t.Errorf("%+v", b)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/lab/wording"
 	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
@@ -12,8 +13,8 @@ func TestAThrottledAgentMakesAWindowUseless(t *testing.T) {
 	e := fixture.Search()
 	o := Observe(e, &e.Cells[0], 100)
 	o.Add(fixture.ThrottledFor(0.05))
-	if by := o.outside(); by != summary.ByGenerator || !strings.Contains(o.outsideText(by), "throttled by its own CPU limit for 0.05 s") {
-		t.Errorf("%q: %s", by, o.outsideText(by))
+	if by := o.outside(); by != summary.ByGenerator || !strings.Contains(wording.Of(o.shownOutside(by)), "throttled by its own CPU limit for 0.05 s") {
+		t.Errorf("%q: %s", by, wording.Of(o.shownOutside(by)))
 	}
 }
 
@@ -23,7 +24,7 @@ func TestAgentsThatAreLostMakeARampABound(t *testing.T) {
 	e.Cells[0].Load.Agents = 20
 	r := rampsOf(e, []fixture.Level{fixture.Fine, fixture.Fine, fixture.Slow}, []fixture.Level{fixture.Fine, fixture.Fine, fixture.Slow})
 	r.Trials[1].Lost = 1
-	b := r.BreakingPoint(r.Steps())
+	b := worded(r.BreakingPoint(r.Steps()))
 	if *b.RateRPS != 190 || *b.Low != 190 || b.High != nil || !b.AtLeast || b.LimitedBy != summary.ByGenerator {
 		t.Errorf("%+v", b)
 	}

@@ -1,12 +1,11 @@
 package capacity
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/base/digits"
 )
 
 const (
@@ -30,16 +29,15 @@ const (
 // cores there, whatever the load. A lock, a queue or a dependency leaves the CPU use
 // anywhere. Below the overload, where queues break the objective before all is used up,
 // the share of requests that find all threads busy follows from their use: see erlangC.
-func (s Stretch) busy() (by, evidence string) {
+func (s Stretch) busy() (by string, shown finding.Finding) {
 	most := s.most()
 	if most == nil {
-		return "", ""
+		return "", shown
 	}
 	cores, host := most.sums.Server.Cores(), most.sums.Noise.Machines().Fullest()
 	if cores == nil {
-		return "", ""
+		return "", shown
 	}
-	at := fmt.Sprintf("at %s %s it used %.2f CPUs", digits.Three(most.load), s.unit(), *cores)
 	if host != nil && host.CPUs == 0 {
 		host = nil
 	}
@@ -47,24 +45,22 @@ func (s Stretch) busy() (by, evidence string) {
 	used := sums.Value(s.Sums.Server.Cores()) / float64(max(threads, 1))
 	parallel := threads > 0 && unstopped(&most.sums.Server) && (host == nil || threads < host.CPUs) &&
 		(certain || s.fellBehind(most)) && erlangC(threads, used) >= mostWait
+	shown = finding.Finding{Kind: finding.ThreadsBusy, Load: most.load, Users: !s.Open, Use: use(&most.sums.Server)}
 	if parallel {
-		at += ", as " + busyThreads(threads)
+		shown.N = threads
 		if host == nil || host.IdleShare() >= idleHost {
-			return summary.ByParallelism, followed(at, throttledText(&most.sums.Server))
+			return summary.ByParallelism, shown
 		}
 	}
 	if host == nil {
-		return "", ""
+		return "", finding.Finding{}
 	}
 	full := 1 - host.IdleShare()
 	if erlangC(host.CPUs, full) < mostWait || host.IdleShare() >= idleHost && !s.queuesFor(host.CPUs, full, most) {
-		return "", ""
+		return "", finding.Finding{}
 	}
-	text := fmt.Sprintf("%s, and %.2f of the %d CPUs%s were busy", at, full*float64(host.CPUs), host.CPUs, host.On())
-	if parallel { // a busy thread and a host without idle CPU use as much
-		text += ": its parallelism may be the limit as well"
-	}
-	return summary.ByHost, text
+	shown.Kind, shown.Host = finding.HostBusy, finding.Host{Busy: full * float64(host.CPUs), CPUs: host.CPUs, On: host.On()}
+	return summary.ByHost, shown
 }
 
 // queuesFor reports whether requests wait long enough for one of n CPUs to miss the
@@ -114,30 +110,6 @@ func (s Stretch) fellBehind(o *overload) bool {
 	return s.Open && missing > (1-behind)*due && missing > o.load*latency+2*math.Sqrt(due)
 }
 
-func (s Stretch) unit() string {
-	if s.Open {
-		return "requests/s"
-	}
-	return "users"
-}
-
-// unknownText is what is known of a service that is limited by none of the causes that
-// figures show. If it falls behind and no whole number of threads is busy, it does not
-// wait for a CPU.
-func (s Stretch) unknownText() string {
-	none := "neither its CPU limit, nor memory, nor errors"
-	if s.tooManyFailed() != "" {
-		none = "neither its CPU limit nor memory"
-	}
-	if most := s.highest(); most != nil && s.fellBehind(most) {
-		if cores := *most.sums.Server.Cores(); !whole(cores) {
-			return fmt.Sprintf("%s: of %s requests/s it answered %s with %.2f CPUs, which is no whole number of busy threads: locks, queues, or workers that wait",
-				none, digits.Three(most.load), digits.Three(*most.sums.Client.Rate()), cores)
-		}
-	}
-	return none + ": its own parallelism, locks or queues; " + usedText(&s.Sums.Server)
-}
-
 func whole(cores float64) bool {
 	threads, _ := wholeCores(cores)
 	return threads > 0
@@ -159,13 +131,6 @@ func wholeCores(cores float64) (threads int, certain bool) {
 	return int(k), k == 1 || k == 2 && cores < k+0.06
 }
 
-func busyThreads(n int) string {
-	if n == 1 {
-		return "one busy thread does"
-	}
-	return fmt.Sprintf("%d busy threads do", n)
-}
-
 // erlangC is the probability that a request finds all of n servers busy, if each of
 // them is busy for a share of the time, 0..1, requests arrive at random and work is
 // exponential: Erlang's C formula (Kleinrock, Queueing Systems I, 3.5). It follows from
@@ -179,4 +144,15 @@ func erlangC(n int, share float64) float64 {
 		b = load * b / (float64(k) + load*b)
 	}
 	return b / (1 - share*(1-b))
+}
+
+// unknown returns what is known of a service that is limited by none of the causes that
+// figures show. If it falls behind and no whole number of threads is busy, it does not
+// wait for a CPU.
+func (s Stretch) unknown() finding.Finding {
+	shown := finding.Finding{Kind: finding.NothingUsedUp, Failed: !s.tooManyFailed().None(), Use: use(&s.Sums.Server)}
+	if most := s.highest(); most != nil && s.fellBehind(most) && !whole(*most.sums.Server.Cores()) {
+		shown.Kind, shown.Load, shown.Other, shown.Use = finding.FallsBehind, most.load, *most.sums.Client.Rate(), use(&most.sums.Server)
+	}
+	return shown
 }

@@ -1,12 +1,10 @@
 package capacity
 
 import (
-	"fmt"
-
 	"github.com/millicore/millicore/internal/analysis/causes"
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/base/digits"
 	"github.com/millicore/millicore/internal/data/experiment"
 )
 
@@ -18,9 +16,11 @@ const (
 	noMore = 1.05
 )
 
-// withhold replaces what limits the service by the two findings that exclude each other.
-func withhold(b *summary.BreakingPoint, contradiction string) {
-	b.LimitedBy, b.Evidence, b.Contradiction = "", "", contradiction
+// withhold replaces what limits the service by the two findings that exclude each other:
+// what showed the limit, and what refutes it.
+func withhold(b *summary.BreakingPoint, refuted finding.Finding) {
+	refuted.Because = b.Shown
+	b.LimitedBy, b.Shown, b.Refuted = "", nil, refuted
 }
 
 // limitsService reports whether it is the service, or its limits, that the breaking
@@ -40,10 +40,6 @@ func WithholdRefuted(c *summary.Cell) {
 	if b == nil || tail == nil || !limitsService(b) {
 		return
 	}
-	of := func(share float64, what string) string {
-		return fmt.Sprintf("%.0f%% of the time of its slowest requests at the breaking point is %s", 100*share, what)
-	}
-	above := "above the breaking point " + b.Evidence
 	throttled := 0.0
 	if c.CPU.Periods != nil && *c.CPU.Periods > 0 {
 		throttled = float64(sums.Value(c.CPU.ThrottledPeriods)) / float64(*c.CPU.Periods)
@@ -52,16 +48,16 @@ func WithholdRefuted(c *summary.Cell) {
 	case b.LimitedBy == summary.ByMemory || b.LimitedBy == summary.ByErrors: // whatever is slow
 	case !tail.Divided(): // a few requests refute nothing
 	case causes.GeneratorsTail(c):
-		withhold(b, of(tail.OfGenerator(), "the generator's own")+", so nothing is known about the service")
+		withhold(b, finding.Finding{Kind: finding.TailOfGenerator, Share: tail.OfGenerator()})
 	case byLimit(b) && tail.Throttling < noShare && throttled >= throttledLittle:
-		withhold(b, fmt.Sprintf("%s; but %s, although it was throttled in %.0f%% of the periods there", above, of(tail.Throttling, "throttling"), 100*throttled))
+		withhold(b, finding.Finding{Kind: finding.TailNotThrottled, Share: tail.Throttling, Allowed: throttled})
 	case b.LimitedBy == summary.ByDependency && c.WaitsMS != nil && tail.Dependency < noShare:
-		withhold(b, above+"; but "+of(tail.Dependency, "the dependency"))
+		withhold(b, finding.Finding{Kind: finding.TailOfDependency, Share: tail.Dependency})
 	case byLimit(b):
 	case tail.Throttling >= causes.MainShare:
-		withhold(b, above+"; but "+of(tail.Throttling, "throttling"))
+		withhold(b, finding.Finding{Kind: finding.TailThrottled, Share: tail.Throttling})
 	case tail.Dependency >= causes.MainShare && b.LimitedBy != summary.ByDependency:
-		withhold(b, above+"; but "+of(tail.Dependency, "the dependency"))
+		withhold(b, finding.Finding{Kind: finding.TailOfDependency, Share: tail.Dependency})
 	}
 }
 
@@ -78,9 +74,9 @@ func withoutLimit(b *summary.BreakingPoint, free *summary.BreakingPoint) *summar
 	apart := b.High != nil && free.Low != nil && *free.Low > *b.High
 	switch {
 	case byLimit(b) && !more:
-		return refutedBy(b, free, "it holds "+noMoreText(b, free))
+		return refutedBy(b, free, finding.NoMoreWithoutLimit)
 	case b.LimitedBy == summary.ByParallelism && more && apart:
-		return refutedBy(b, free, "it holds more")
+		return refutedBy(b, free, finding.MoreWithoutLimit)
 	}
 	return b
 }
@@ -93,24 +89,17 @@ func ofSetting(b *summary.BreakingPoint, asItIs, free *summary.BreakingPoint) *s
 	if !bothBreak(b, free) || !bothBreak(asItIs, free) || !byLimit(b) || holdsMore(asItIs, free) || holdsMore(b, free) || holdsMore(free, b) {
 		return b
 	}
-	return refutedBy(b, free, "the server as it is holds "+noMoreText(b, free))
+	return refutedBy(b, free, finding.NoMoreAsItIs)
 }
 
 func bothBreak(b, free *summary.BreakingPoint) bool {
 	return b != nil && free != nil && !b.AtLeast && !free.AtLeast && b.Load() != nil && free.Load() != nil
 }
 
-func refutedBy(b *summary.BreakingPoint, free *summary.BreakingPoint, but string) *summary.BreakingPoint {
+func refutedBy(b *summary.BreakingPoint, free *summary.BreakingPoint, by finding.Kind) *summary.BreakingPoint {
 	out := *b
-	withhold(&out, fmt.Sprintf("above the breaking point %s; but without the limit %s (%s against %s)", b.Evidence, but, digits.Three(*free.Load()), digits.Three(*b.Load())))
+	withhold(&out, finding.Finding{Kind: by, Load: *b.Load(), Other: *free.Load()})
 	return &out
-}
-
-func noMoreText(b, free *summary.BreakingPoint) string {
-	if *free.Load() > *b.Load() {
-		return "no more, within the intervals,"
-	}
-	return "no more"
 }
 
 // holdsMore reports whether the second breaking point is above the first: by more than the

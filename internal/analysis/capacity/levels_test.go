@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/test/testkit/fixture"
 )

@@ -1,104 +1,98 @@
 package capacity
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/base/digits"
-	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 // limit returns what limits a stretch, the generator, the host or the service, and the
 // figures that show it.
-func (s Stretch) limit(blocks []search.Block) (by, evidence string) {
+func (s Stretch) limit(blocks []search.Block) (by string, shown []finding.Finding) {
 	if by := s.outside(); by != "" {
-		return by, s.outsideText(by)
+		return by, []finding.Finding{s.shownOutside(by)}
 	}
 	return s.inside(blocks)
 }
 
 // inside returns what limits the service, and the errors beside it.
-func (s Stretch) inside(blocks []search.Block) (by, evidence string) {
-	by, evidence = s.used(blocks)
-	if failed := s.tooManyFailed(); failed != "" && by != summary.ByErrors {
-		evidence = followed(evidence, "and at the lowest loads that missed the objective "+failed)
+func (s Stretch) inside(blocks []search.Block) (by string, shown []finding.Finding) {
+	by, first := s.used(blocks)
+	shown = []finding.Finding{first}
+	if failed := s.tooManyFailed(); !failed.None() && by != summary.ByErrors {
+		failed.Kind = finding.AlsoFailed
+		shown = append(shown, failed)
 	}
-	return by, evidence
+	return by, shown
 }
 
 // used returns what the service has used up. It checks the certain causes first.
-func (s Stretch) used(blocks []search.Block) (by, evidence string) {
+func (s Stretch) used(blocks []search.Block) (by string, shown finding.Finding) {
 	server := &s.Sums.Server
-	if server.OOMKills != nil && *server.OOMKills > 0 {
-		return summary.ByMemory, phrase.Plural(int(*server.OOMKills), "OOM kill") + " in the windows above it"
+	if n := sums.Value(server.OOMKills); n > 0 {
+		return summary.ByMemory, finding.Finding{Kind: finding.OOMKills, N: int(n)}
 	}
-	if text := s.failedText(blocks); text != "" {
-		if n := sums.Value(server.Restarts); n > 0 {
-			text += fmt.Sprintf("; the service ended %s there", phrase.Plural(int(n), "time"))
-		}
-		return summary.ByErrors, text
+	if failed := s.failedFirst(blocks); !failed.None() {
+		failed.N = int(sums.Value(server.Restarts))
+		return summary.ByErrors, failed
 	}
-	if by, evidence := s.atLimit(); by != "" {
-		return by, evidence
+	if by, shown := s.atLimit(); by != "" {
+		return by, shown
 	}
-	if text := s.dependencyText(); text != "" {
-		return summary.ByDependency, text
-	}
-	if text := s.waitedText(); text != "" {
-		return summary.ByDependency, text
+	if shown := s.dependency(); !shown.None() {
+		return summary.ByDependency, shown
 	}
 	if stoppedInBursts(server) {
-		return summary.ByThrottling, fmt.Sprintf("it was %s, though it used %.0f%% of its CPU limit on average", throttledText(server), 100*sums.Value(server.OfLimit()))
+		return summary.ByThrottling, finding.Finding{Kind: finding.ThrottledInBursts, Use: use(server)}
 	}
-	if by, evidence := s.busy(); by != "" {
-		return by, evidence
+	if by, shown := s.busy(); by != "" {
+		return by, shown
 	}
-	return summary.ByService, s.unknownText()
+	return summary.ByService, s.unknown()
 }
 
 // atLimit returns ByCPULimit if the service uses its limit and the kernel stops it.
 // Whether the kernel stops it may not be measured. Then only a use that no number of
 // busy threads explains shows the limit.
-func (s Stretch) atLimit() (by, evidence string) {
+func (s Stretch) atLimit() (by string, shown finding.Finding) {
 	server := &s.Sums.Server
 	if !atOwnLimit(server) {
-		return "", ""
+		return "", shown
 	}
+	shown = finding.Finding{Kind: finding.LimitUsed, Use: use(server)}
 	if threads, _ := wholeCores(*server.Cores()); threads > 0 && !stopped(server) {
-		return summary.ByService, fmt.Sprintf("%s, as %s; whether it was throttled was not measured, so it is the limit or its own parallelism", usedText(server), busyThreads(threads))
+		shown.Kind, shown.N = finding.LimitOrParallelism, threads
+		return summary.ByService, shown
 	}
-	return summary.ByCPULimit, followed(usedText(server), throttledText(server))
+	return summary.ByCPULimit, shown
 }
 
-// dependencyText states that the CPU limit of a dependency is used up or stops it, by the
-// thresholds that hold for the service itself; "" otherwise.
-func (s Stretch) dependencyText() string {
+// dependency returns the dependency whose CPU limit is used up or stops it, by the
+// thresholds that hold for the service itself, or that requests wait for most of their
+// time, as the service reports it; none otherwise.
+func (s Stretch) dependency() (shown finding.Finding) {
 	for _, name := range slices.Sorted(maps.Keys(s.Sums.Deps)) {
 		d := s.Sums.Deps[name]
+		shown = finding.Finding{Kind: finding.DependencyLimitUsed, Text: name, Use: use(d)}
 		switch {
 		case atOwnLimit(d):
-			return followed(fmt.Sprintf("%s used %.0f%% of its own CPU limit", name, 100**d.OfLimit()), throttledText(d))
+			return shown
 		case stoppedInBursts(d):
-			return fmt.Sprintf("%s was %s, though it used %.0f%% of its own CPU limit on average", name, throttledText(d), 100*sums.Value(d.OfLimit()))
+			shown.Kind = finding.DependencyThrottled
+			return shown
 		}
 	}
-	return ""
-}
-
-// waitedText states that requests spend most of their time waiting for a dependency, as
-// the service reports it; "" otherwise.
-func (s Stretch) waitedText() string {
 	n := float64(s.Sums.Client.Service.Count())
 	if n == 0 {
-		return ""
+		return finding.Finding{}
 	}
 	waited, took := 1e3*s.Sums.Waits.Seconds()/n, summary.MS(s.Sums.Client.Service.Mean())
 	if waited < waitShare*took {
-		return ""
+		return finding.Finding{}
 	}
-	return fmt.Sprintf("a request took %s ms, of which it waited %s ms for a dependency", digits.Three(took), digits.Three(min(waited, took)))
+	return finding.Finding{Kind: finding.DependencyWaited, Value: took, Other: min(waited, took)}
 }

@@ -6,10 +6,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 // serverSums are the sums of one frame of 10 s with 100 periods.
@@ -53,7 +56,7 @@ func TestAnUsedLimitLimitsOnlyIfTheKernelStops(t *testing.T) {
 			t.Errorf("%s: stopped %v", c.name, got)
 		}
 		if by, evidence := (Stretch{Sums: all}).atLimit(); by != c.by {
-			t.Errorf("%s: limited by %q (%s), want %q", c.name, by, evidence, c.by)
+			t.Errorf("%s: limited by %q (%s), want %q", c.name, by, wording.Of(evidence), c.by)
 		}
 	}
 }
@@ -68,7 +71,7 @@ func TestAHostWithIdleCPUIsNotTheLimit(t *testing.T) {
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, End: 10e9, Host: &signals.Host{CPUs: 2, Idle: idle, Busy: 2 - idle}}, "go")
 		s := Stretch{Sums: all, over: []overload{{load: 2212, sums: all}}}
 		if by, evidence := s.busy(); by != want {
-			t.Errorf("%v of 2 CPUs idle: limited by %q (%s), want %q", idle, by, evidence, want)
+			t.Errorf("%v of 2 CPUs idle: limited by %q (%s), want %q", idle, by, wording.Of(evidence), want)
 		}
 	}
 }
@@ -83,8 +86,8 @@ func TestABusyThreadIsTheLimitOnlyBesideIdleCPU(t *testing.T) {
 		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, End: 10e9, Host: &signals.Host{CPUs: 2, Idle: idle, Busy: 2 - idle}}, "nginx")
 		s := Stretch{Sums: all, over: []overload{{load: 45000, sums: all}}}
 		by, evidence := s.busy()
-		if by != want || strings.Contains(evidence, "may be the limit as well") != (want == summary.ByHost) {
-			t.Errorf("%v of 2 CPUs idle: limited by %q (%s), want %q", idle, by, evidence, want)
+		if by != want || strings.Contains(wording.Of(evidence), "may be the limit as well") != (want == summary.ByHost) {
+			t.Errorf("%v of 2 CPUs idle: limited by %q (%s), want %q", idle, by, wording.Of(evidence), want)
 		}
 	}
 }
@@ -132,12 +135,12 @@ func TestFindingsThatExcludeEachOtherAreWithheld(t *testing.T) {
 	} {
 		periods := int64(100)
 		cell := summary.Cell{CPU: summary.CPU{Periods: &periods, ThrottledPeriods: &c.throttled}, Causes: &c.tail,
-			Breaking: &summary.BreakingPoint{RateRPS: new(100.0), LimitedBy: c.by, Evidence: "the figures"}}
+			Breaking: &summary.BreakingPoint{RateRPS: new(100.0), LimitedBy: c.by, Shown: []finding.Finding{recorded("the figures")}}}
 		if c.waits {
 			cell.WaitsMS = &summary.Waits{}
 		}
 		WithholdRefuted(&cell)
-		b := cell.Breaking
+		b := worded(cell.Breaking)
 		if (b.Contradiction == "") != (c.want == "") || !strings.Contains(b.Contradiction, c.want) || (b.LimitedBy == "") != (c.want != "") {
 			t.Errorf("%s: limited by %q, contradiction %q, want %q", c.name, b.LimitedBy, b.Contradiction, c.want)
 		}
@@ -170,7 +173,7 @@ func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 		{"only a bound without it", at(100, summary.ByCPULimit), bound, false},
 		{"not searched without it", at(100, summary.ByCPULimit), nil, false},
 	} {
-		if got := withoutLimit(c.under, c.free); (got.Contradiction != "") != c.withheld || c.under.LimitedBy == "" {
+		if got := withoutLimit(c.under, c.free); !got.Refuted.None() != c.withheld || c.under.LimitedBy == "" {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
@@ -181,7 +184,7 @@ func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 		{Service: "other", Limits: summary.Limits{CPUMillis: new(int64(1000)), Replicas: 1}, Breaking: at(100, summary.ByCPULimit)},
 	}
 	WithholdUnlimited(cells, nil)
-	if cells[0].Breaking.Contradiction == "" || cells[2].Breaking.Contradiction != "" {
+	if cells[0].Breaking.Refuted.None() || !cells[2].Breaking.Refuted.None() {
 		t.Errorf("%+v, %+v", cells[0].Breaking, cells[2].Breaking)
 	}
 }
@@ -239,8 +242,8 @@ func TestADependencysLimitLimitsByTheSameThresholds(t *testing.T) {
 	} {
 		all := sums.New()
 		all.Server, all.Deps = *serverSums(0.5, 1, n(0), new(0.0)), map[string]*sums.Server{"db": c.db}
-		if by, evidence := (Stretch{Sums: all}).inside(nil); by != c.by || !strings.HasPrefix(evidence, c.evidence) {
-			t.Errorf("%s: limited by %q (%s), want %q (%s)", c.name, by, evidence, c.by, c.evidence)
+		if by, evidence := (Stretch{Sums: all}).inside(nil); by != c.by || !strings.HasPrefix(wording.Evidence(evidence), c.evidence) {
+			t.Errorf("%s: limited by %q (%s), want %q (%s)", c.name, by, wording.Evidence(evidence), c.by, c.evidence)
 		}
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/wording"
 	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
@@ -162,8 +164,8 @@ func TestTheGeneratorOfUsersIsTheLimitWhereItWaitedForACPU(t *testing.T) {
 			if got != c.want || o.Observation().Limited != (c.want != "") {
 				t.Errorf("limited by %q, and the observation says %v, want %q", got, o.Observation().Limited, c.want)
 			}
-			if got != "" && !strings.Contains(o.outsideText(got), c.evidence) {
-				t.Errorf("evidence %q, want %q in it", o.outsideText(got), c.evidence)
+			if got != "" && !strings.Contains(wording.Of(o.shownOutside(got)), c.evidence) {
+				t.Errorf("evidence %q, want %q in it", wording.Of(o.shownOutside(got)), c.evidence)
 			}
 		})
 	}

@@ -1,9 +1,8 @@
 package capacity
 
 import (
-	"fmt"
-
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
@@ -69,19 +68,6 @@ func (s Stretch) outside() string {
 	return ""
 }
 
-// outsideText describes the figures which show that the generator or the host was the
-// limit.
-func (s Stretch) outsideText(by string) string {
-	if by == summary.ByHost {
-		m := s.Sums.Noise.Machines().Fullest()
-		return fmt.Sprintf("%.2f of %d CPUs were idle%s", m.IdleCores(), m.CPUs, m.On())
-	}
-	if n := s.Sums.Client.NoPorts; n > 0 {
-		return fmt.Sprintf("connections that could not be made for lack of a free local port: %d", n)
-	}
-	return s.Sums.Noise.LimitText()
-}
-
 // sentLess is the share of the requests that were due from which a generator that sent
 // fewer could not reach the rate.
 const sentLess = 0.98
@@ -139,4 +125,17 @@ func (s Stretch) inTime() bool {
 	}
 	h := s.Sums.Client.Service
 	return !search.Exceeds(float64(h.Above(s.Goal.Objective.Latency)), float64(h.Count()), s.Goal.Allowed().AllowedLate)
+}
+
+// shownOutside returns the figures which show that the generator or the host was the
+// limit.
+func (s Stretch) shownOutside(by string) finding.Finding {
+	if by == summary.ByHost {
+		m := s.Sums.Noise.Machines().Fullest()
+		return finding.Finding{Kind: finding.HostNotIdle, Host: finding.Host{Idle: m.IdleCores(), CPUs: m.CPUs, On: m.On()}}
+	}
+	if n := s.Sums.Client.NoPorts; n > 0 {
+		return finding.Finding{Kind: finding.NoFreePorts, N: int(n)}
+	}
+	return finding.Finding{Kind: finding.Recorded, Text: s.Sums.Noise.LimitText()}
 }

@@ -1,13 +1,10 @@
 package capacity
 
 import (
-	"fmt"
-
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/base/digits"
-	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 // Ramps are the ramps of a cell's trials, and the breaking point that they show.
@@ -49,7 +46,8 @@ type rampLevel struct {
 	// by is what limits the service at a level that misses the objective, as in
 	// limited_by. If it is the generator or the host, met is nil: the miss is not the
 	// service's.
-	by, evidence string
+	by    string
+	shown []finding.Finding
 	// others describes who took CPU meanwhile; "": nobody. A level that met the objective
 	// anyway counts, since a neighbour improves nothing. If the level missed it, met
 	// is nil, unless errors show that it was the service.
@@ -123,7 +121,7 @@ func (r *Ramps) judge(target float64, t *sums.Total, of func(level int) *sums.To
 	if s.outside() != "" {
 		l.met = nil
 	}
-	l.by, l.evidence = s.limit([]search.Block{r.Goal.Count(t)})
+	l.by, l.shown = s.limit([]search.Block{r.Goal.Count(t)})
 	return l
 }
 
@@ -154,67 +152,59 @@ func (r *ramp) limitedLevel() *rampLevel {
 	return nil
 }
 
-// reason explains why there is no breaking point, or only a bound, and what qualifies it;
-// "" if there is nothing to add.
-func (r *ramp) reason() string {
-	limitedLevel, first := r.limitedLevel(), &r.levels[0]
+// reason returns why there is no breaking point, or only a bound, and what qualifies it.
+func (r *ramp) reason() []finding.Finding {
+	limited, first := r.limitedLevel(), &r.levels[0]
+	at := func(kind finding.Kind, l *rampLevel) []finding.Finding {
+		return []finding.Finding{{Kind: kind, Load: l.target, By: l.by, Text: l.others}}
+	}
 	switch {
 	case r.lastMet == nil && r.firstMissed == first:
-		return phrase.Join("the first level, "+digits.Exact(first.target)+", already misses the objective; start lower", r.othersAtMiss())
-	case r.lastMet == nil && r.firstMissed != nil && limitedLevel != nil && limitedLevel.target < r.firstMissed.target:
-		return fmt.Sprintf("%s misses the objective, and at the lower level %s the %s was the limit, not the service; start lower", digits.Exact(r.firstMissed.target), digits.Exact(limitedLevel.target), limitedLevel.by)
+		return append(at(finding.FirstLevelMissed, first), r.othersAtMiss()...)
+	case r.lastMet == nil && r.firstMissed != nil && limited != nil && limited.target < r.firstMissed.target:
+		return []finding.Finding{{Kind: finding.MissedAboveLimited, Load: r.firstMissed.target, Other: limited.target, By: limited.by}}
 	case r.lastMet == nil && r.firstMissed != nil:
-		return fmt.Sprintf("%s misses the objective, and no request ended at any lower level; hold each level longer", digits.Exact(r.firstMissed.target))
-	case r.disturbed != nil && limitedLevel == nil:
-		return fmt.Sprintf("%s misses the objective while %s; this miss does not count", digits.Exact(r.disturbed.target), r.disturbed.others)
-	case r.lastMet == nil && limitedLevel != nil:
-		return fmt.Sprintf("at %s the %s was the limit, so nothing is known about the service", digits.Exact(limitedLevel.target), limitedLevel.by)
+		return at(finding.MissedAboveSilence, r.firstMissed)
+	case r.disturbed != nil && limited == nil:
+		return at(finding.MissedBesideOthers, r.disturbed)
+	case r.lastMet == nil && limited != nil:
+		return at(finding.LevelLimited, limited)
 	case r.lastMet == nil:
-		return "no request ended at any level"
+		return []finding.Finding{{Kind: finding.NoLevelEnded}}
 	case r.firstMissed != nil:
-		return phrase.Join(r.metAgain(), r.limitedBetween(), r.othersAtMiss())
-	case limitedLevel != nil:
-		return fmt.Sprintf("at %s the %s was the limit; the service may handle more", digits.Exact(limitedLevel.target), limitedLevel.by)
+		all := r.metAgain()
+		if limited != nil && limited.target < r.firstMissed.target {
+			all = append(all, at(finding.LevelLimitedBetween, limited)...)
+		}
+		return append(all, r.othersAtMiss()...)
+	case limited != nil:
+		return at(finding.LevelLimitedAbove, limited)
 	case r.lastMet != &r.levels[len(r.levels)-1]:
-		return fmt.Sprintf("no request ended at the levels above %s", digits.Exact(r.lastMet.target))
+		return at(finding.NoLevelEndedAbove, r.lastMet)
 	}
-	return "every level met the objective; raise the load further"
+	return []finding.Finding{{Kind: finding.EveryLevelMet}}
 }
 
-// metAgain states that levels above the first miss meet the objective again. The first
-// miss counts nevertheless: a service that fails at one load and handles a higher one
-// is unreliable from the lower one on.
-func (r *ramp) metAgain() string {
-	var met []string
+// metAgain returns the levels above the first miss that meet the objective again. The
+// first miss counts nevertheless: a service that fails at one load and handles a higher
+// one is unreliable from the lower one on.
+func (r *ramp) metAgain() []finding.Finding {
+	again := finding.Finding{Kind: finding.MetAgain, Load: r.firstMissed.target}
 	for i := range r.levels {
 		if l := &r.levels[i]; l.target > r.firstMissed.target && l.met != nil && *l.met {
-			met = append(met, digits.Exact(l.target))
+			again.Loads = append(again.Loads, l.target)
 		}
 	}
-	switch n := len(met); {
-	case n == 0:
-		return ""
-	case n > 3:
-		return fmt.Sprintf("%s misses the objective and %d levels above it, up to %s, meet it again: the first miss counts", digits.Exact(r.firstMissed.target), n, met[n-1])
-	case n > 1:
-		return fmt.Sprintf("%s misses the objective and %s meet it again: the first miss counts", digits.Exact(r.firstMissed.target), phrase.List(met))
+	if len(again.Loads) == 0 {
+		return nil
 	}
-	return fmt.Sprintf("%s misses the objective and %s meets it again: the first miss counts", digits.Exact(r.firstMissed.target), met[0])
+	return []finding.Finding{again}
 }
 
-// limitedBetween states that the generator or the host was the limit at a level between
-// the two that decide.
-func (r *ramp) limitedBetween() string {
-	if l := r.limitedLevel(); l != nil && l.target < r.firstMissed.target {
-		return fmt.Sprintf("at %s the %s was the limit, not the service", digits.Exact(l.target), l.by)
-	}
-	return ""
-}
-
-// othersAtMiss describes who took CPU at the level that decides because of its errors.
-func (r *ramp) othersAtMiss() string {
+// othersAtMiss returns who took CPU at the level that decides because of its errors.
+func (r *ramp) othersAtMiss() []finding.Finding {
 	if r.firstMissed.others == "" {
-		return ""
+		return nil
 	}
-	return "at " + digits.Exact(r.firstMissed.target) + " " + r.firstMissed.others
+	return []finding.Finding{{Kind: finding.OthersAtLevel, Load: r.firstMissed.target, Text: r.firstMissed.others}}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
@@ -39,7 +40,7 @@ func rampsOf(e *experiment.Experiment, trials ...[]fixture.Level) *Ramps {
 // ramped returns the breaking point of one trial or several.
 func ramped(e *experiment.Experiment, trials ...[]fixture.Level) *summary.BreakingPoint {
 	r := rampsOf(e, trials...)
-	b := r.BreakingPoint(r.Steps())
+	b := worded(r.BreakingPoint(r.Steps()))
 	if b != nil && b.LimitedBy == summary.ByService { // its figures have a test of their own
 		b.Evidence = itself
 	}

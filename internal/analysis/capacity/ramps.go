@@ -1,14 +1,13 @@
 package capacity
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 // Steps returns one entry per level that was held, over all trials; nil for a constant
@@ -52,7 +51,7 @@ func (r *Ramps) BreakingPoint(steps []summary.Step) *summary.BreakingPoint {
 	if len(all.levels) < 2 {
 		return nil
 	}
-	b := &summary.BreakingPoint{Reason: all.reason()}
+	b := &summary.BreakingPoint{Why: all.reason()}
 	for _, step := range steps {
 		b.TrafficS += step.Seconds / float64(len(r.Trials))
 	}
@@ -71,7 +70,7 @@ func (r *Ramps) BreakingPoint(steps []summary.Step) *summary.BreakingPoint {
 		why = all.limitedLevel()
 	}
 	if why != nil {
-		b.LimitedBy, b.Evidence = why.by, why.evidence
+		b.LimitedBy, b.Shown = why.by, why.shown
 	}
 	r.widen(b)
 	r.subtractLost(b)
@@ -150,7 +149,7 @@ func (r *Ramps) widen(b *summary.BreakingPoint) {
 	if b.High != nil && math.IsInf(high, 1) {
 		b.High = nil
 		if n := r.Disturbed(); n > 0 {
-			b.Reason = phrase.Join(b.Reason, fmt.Sprintf("in %d of %d trials others took CPU at the level that missed the objective", n, len(lows)))
+			b.Why = append(b.Why, finding.Finding{Kind: finding.TrialsBesideOthers, N: n, Of: len(lows)})
 		}
 	} else if b.High != nil {
 		b.High = new(max(high, *b.High))
@@ -178,6 +177,6 @@ func (r *Ramps) subtractLost(b *summary.BreakingPoint) {
 	}
 	b.RateRPS, b.Users, b.Low, b.High = less(b.RateRPS), less(b.Users), less(b.Low), nil
 	b.AtLeast, b.LimitedBy = true, summary.ByGenerator
-	b.Evidence = fmt.Sprintf("%.0f of %d agents ran until the end of trial %d", there*float64(r.Agents), r.Agents, at)
-	b.Reason = phrase.Join(fmt.Sprintf("agents stopped early, and up to %.0f%% of the load was missing", 100*(1-there)), b.Reason)
+	b.Shown = []finding.Finding{{Kind: finding.AgentsRan, Value: there * float64(r.Agents), Of: r.Agents, N: at}}
+	b.Why = append([]finding.Finding{{Kind: finding.AgentsStopped, Share: 1 - there}}, b.Why...)
 }

@@ -59,7 +59,7 @@ func recovered(b *summary.BreakingPoint, of []*Replayed) {
 	n := [2]int{}
 	for i, one := range of {
 		r := one.Result().Recovery
-		if r.Reason == "" {
+		if r.Why.None() {
 			n[1]++
 		}
 		if r.Hysteresis() {
@@ -70,7 +70,7 @@ func recovered(b *summary.BreakingPoint, of []*Replayed) {
 		}
 	}
 	b.Recovery = &summary.Recovery{SustainedAt: some(worst.SustainedAt), Overload: some(worst.Overload), NotAt: some(worst.NotAt),
-		Lost: worst.Lost, Reason: worst.Reason, Searches: n}
+		Lost: worst.Lost, Why: worst.Why, Searches: n}
 	if worst.Sustained != "" {
 		met := worst.Sustained == search.SustainedMet
 		b.Recovery.Sustained = &met
@@ -81,7 +81,7 @@ func recovered(b *summary.BreakingPoint, of []*Replayed) {
 // worseThan orders recoveries: one that was not measured is the best.
 func worseThan(a, b search.Recovery) bool {
 	share := func(r search.Recovery) float64 {
-		if r.Reason != "" {
+		if !r.Why.None() {
 			return 2
 		}
 		return r.At / r.Reference

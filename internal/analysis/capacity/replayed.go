@@ -9,6 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
@@ -103,11 +104,7 @@ func (s *Replayed) Result() search.Result {
 		step.used = machine.Saw(seen)
 	}
 	machine.Next() // a search that has seen enough ends when it is asked for the next step
-	why := ""
-	if s.Interrupted {
-		why = "the search was interrupted"
-	}
-	machine.End(why)
+	machine.End(s.Interrupted)
 	s.found = machine.Result()
 	return s.found
 }
@@ -269,7 +266,7 @@ func (s *Replayed) misses(step *ReplayedStep) bool {
 
 // bounded returns what kept a search from higher loads, the generator or the host, and
 // the figures that show it. It uses the windows that were left out for that reason.
-func (s *Replayed) bounded() (by, evidence string) {
+func (s *Replayed) bounded() (by string, shown []finding.Finding) {
 	s.Result()
 	var all *Observed
 	for i := range s.steps {
@@ -288,10 +285,10 @@ func (s *Replayed) bounded() (by, evidence string) {
 		}
 	}
 	if n := len(s.steps); n > 0 && s.steps[n-1].Lost != "" { // this ended the search, whatever else there was
-		return summary.ByGenerator, s.steps[n-1].Lost
+		return summary.ByGenerator, []finding.Finding{{Kind: finding.Recorded, Text: s.steps[n-1].Lost}}
 	}
 	if by == "" {
-		return "", ""
+		return "", nil
 	}
-	return by, all.outsideText(by)
+	return by, []finding.Finding{all.shownOutside(by)}
 }

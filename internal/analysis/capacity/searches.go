@@ -2,19 +2,16 @@ package capacity
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/base/digits"
-	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 // Searches are the searches of a cell's trials, and what they found.
@@ -55,34 +52,34 @@ func (s *Searches) BreakingPoint() *summary.BreakingPoint {
 		s.unfound(b, append(below, none...))
 		return b
 	case found == 0 && s.Skipped:
-		b.Reason = "the service was skipped"
+		b.Why = []finding.Finding{{Kind: finding.ServiceSkipped}}
 		return b
 	case found == 0:
-		b.Reason = "no search was possible"
+		b.Why = []finding.Finding{{Kind: finding.NoSearch}}
 		return b
 	}
 	b.Searches = found + len(below)
 	switch median := s.median(b, broke, bounds, below); {
 	case math.IsInf(median.High, -1):
 		s.unfound(b, below)
-		b.Searches, b.Reason = 0, ""
-		s.note(b, below, "found no load that meets the objective")
-		s.note(b, slices.Concat(broke, bounds), "did")
+		b.Searches, b.Why = 0, nil
+		s.note(b, below, finding.SomeFoundNoLoad)
+		s.note(b, slices.Concat(broke, bounds), finding.SomeFoundLoads)
 		return b
 	case len(broke) == 0:
 		s.bound(b, bounds)
 	case math.IsInf(median.High, 1):
 		r := bounds[0].Result()
-		b.AtLeast, b.Reason = true, r.Reason
+		b.AtLeast, b.Why = true, reason(r)
 		if r.Ended.Generator() {
-			b.LimitedBy, b.Evidence = bounds[0].bounded()
+			b.LimitedBy, b.Shown = bounds[0].bounded()
 		}
 		b.Ended = endedBy(r.Ended, b.LimitedBy)
 		bounds[0].shown(b)
 		recovered(b, slices.Concat(broke, bounds))
 	default:
-		b.Reason = firstReason(broke)
-		b.LimitedBy, b.Evidence = limitedBy(broke)
+		b.Why = firstReason(broke)
+		b.LimitedBy, b.Shown = limitedBy(broke)
 		untested := func(one *Replayed) bool { return one.Result().Tested < median.Low*(1-near) }
 		nearest := slices.MinFunc(broke, func(x, y *Replayed) int {
 			switch { // one whose window confirms the median shows it best
@@ -98,9 +95,9 @@ func (s *Searches) BreakingPoint() *summary.BreakingPoint {
 		b.Untested = untested(nearest)
 		recovered(b, broke)
 	}
-	s.note(b, bounds, "gave only a lower bound")
-	s.note(b, below, "found no load that meets the objective")
-	s.note(b, none, "found no breaking point and are left out")
+	s.note(b, bounds, finding.SomeGaveBounds)
+	s.note(b, below, finding.SomeFoundNoLoad)
+	s.note(b, none, finding.SomeLeftOut)
 	return b
 }
 
@@ -125,32 +122,27 @@ func (s *Searches) Steps() (steps []summary.Step) {
 	return steps
 }
 
-// note states what some of the searches found instead of a breaking point.
-func (s *Searches) note(b *summary.BreakingPoint, some []*Replayed, what string) {
+// note adds what some of the searches found instead of a breaking point.
+func (s *Searches) note(b *summary.BreakingPoint, some []*Replayed, what finding.Kind) {
 	if len(some) == 0 || len(some) == len(s.All) {
 		return
 	}
-	if len(some) == 1 {
-		what = strings.ReplaceAll(what, "are left", "is left")
-	}
 	r := some[0].Result()
-	switch {
-	case r.AtLeast:
-		r = slices.MaxFunc(some, byLoad).Result()
-		what += ", at least " + digits.Three(r.Load) + ", so some starts may handle more"
-	case r.Load > 0:
-		r.Reason = "up to " + digits.Three(slices.MaxFunc(some, byLoad).Result().Load)
+	note := finding.Finding{Kind: what, N: len(some), Of: len(s.All), AtLeast: r.AtLeast, Because: []finding.Finding{r.Why}}
+	if r.Load > 0 {
+		note.Load = slices.MaxFunc(some, byLoad).Result().Load
 	}
-	b.Reason = phrase.Join(b.Reason, fmt.Sprintf("%d of %d searches %s: %s", len(some), len(s.All), what, r.Reason))
+	b.Why = append(b.Why, note)
 }
 
-func firstReason(some []*Replayed) string {
+// firstReason is the first reason of searches; nil: none has one.
+func firstReason(some []*Replayed) []finding.Finding {
 	for _, one := range some {
-		if reason := one.Result().Reason; reason != "" {
-			return reason
+		if why := one.Result().Why; !why.None() {
+			return []finding.Finding{why}
 		}
 	}
-	return ""
+	return nil
 }
 
 // median sets the load and its ends. Each search has its own interval, which is valid
@@ -197,12 +189,12 @@ func (s *Searches) bound(b *summary.BreakingPoint, bounds []*Replayed) {
 	least, most := slices.MinFunc(bounds, byLoad), slices.MaxFunc(bounds, byLoad).Result()
 	r := least.Result()
 	s.at(b, r.Load, r.Low)
-	b.AtLeast, b.Reason = true, r.Reason
+	b.AtLeast, b.Why = true, reason(r)
 	if most.Load > r.Load {
-		b.Reason = phrase.Join(b.Reason, fmt.Sprintf("each of the %d searches gave only a lower bound, the highest at least %s", len(bounds), digits.Three(most.Load)))
+		b.Why = append(b.Why, finding.Finding{Kind: finding.EachGaveBound, N: len(bounds), Load: most.Load})
 	}
 	if r.Ended.Generator() {
-		b.LimitedBy, b.Evidence = least.bounded()
+		b.LimitedBy, b.Shown = least.bounded()
 	}
 	b.Ended = endedBy(r.Ended, b.LimitedBy)
 	least.shown(b)
@@ -222,17 +214,17 @@ func endedBy(ended search.Ended, by string) string {
 func (s *Searches) unfound(b *summary.BreakingPoint, none []*Replayed) {
 	of := slices.DeleteFunc(slices.Clone(none), func(one *Replayed) bool { return one.Result().Ended.Generator() })
 	if len(of) == 0 {
-		b.Reason = none[0].Result().Reason
-		b.LimitedBy, b.Evidence = none[0].bounded()
+		b.Why = reason(none[0].Result())
+		b.LimitedBy, b.Shown = none[0].bounded()
 		b.Ended = endedBy(none[0].Result().Ended, b.LimitedBy)
 		return
 	}
-	b.Reason, b.Ended = of[0].Result().Reason, string(of[0].Result().Ended)
-	by, evidence := limitedBy(of)
+	b.Why, b.Ended = reason(of[0].Result()), string(of[0].Result().Ended)
+	by, shown := limitedBy(of)
 	if by != summary.ByErrors && by != summary.ByMemory && slices.ContainsFunc(of, func(one *Replayed) bool { return one.Sources() != 0 }) {
 		return // a neighbour may have caused the miss, but never bad answers or OOM kills
 	}
-	b.LimitedBy, b.Evidence = by, evidence
+	b.LimitedBy, b.Shown = by, shown
 }
 
 // at sets a breaking point and the lower end of its interval.
@@ -249,7 +241,7 @@ func byLoad(a, b *Replayed) int { return cmp.Compare(a.Result().Load, b.Result()
 
 // limitedBy returns what limited the service in the windows just above the answers of
 // searches, and the figures that show it.
-func limitedBy(searches []*Replayed) (by, evidence string) {
+func limitedBy(searches []*Replayed) (by string, shown []finding.Finding) {
 	var above *Stretch
 	var blocks []search.Block
 	for _, one := range searches {
@@ -265,7 +257,7 @@ func limitedBy(searches []*Replayed) (by, evidence string) {
 		blocks = append(blocks, bad...)
 	}
 	if above == nil {
-		return "", ""
+		return "", nil
 	}
 	return above.inside(blocks)
 }
@@ -289,4 +281,12 @@ func (s *Searches) EvidenceAt(b *summary.BreakingPoint) []float64 {
 		return nil
 	}
 	return []float64{slices.Min(loads), slices.Max(loads)}
+}
+
+// reason is why a search has no answer, or only a bound; nil: it has one.
+func reason(r search.Result) []finding.Finding {
+	if r.Why.None() {
+		return nil
+	}
+	return []finding.Finding{r.Why}
 }

@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/wording"
 	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
@@ -24,10 +27,13 @@ func heldAt(load float64, limited bool) search.Result {
 	if limited {
 		ended, reason = search.Limited, "the generator was the limit"
 	}
-	return search.Result{Load: load, Low: load, High: math.Inf(1), AtLeast: true, Ended: ended, Reason: reason}
+	return search.Result{Load: load, Low: load, High: math.Inf(1), AtLeast: true, Ended: ended, Why: recorded(reason)}
 }
 
-func noneFor(why string) search.Result { return search.Result{Reason: why} }
+func noneFor(why string) search.Result { return search.Result{Why: recorded(why)} }
+
+// recorded is a reason that a record has in words.
+func recorded(why string) finding.Finding { return finding.Finding{Kind: finding.Recorded, Text: why} }
 
 // ended is a search with a result and two windows: one at 310 that missed with the
 // service at its limit, and one at 520 that was left out because the agent lagged.
@@ -77,7 +83,7 @@ func TestSearchesArePutTogether(t *testing.T) {
 		{"four at 400 and two that died", []search.Result{noneFor("it died"), noneFor("it died"), brokeAt(400, 390, 410), brokeAt(400, 390, 410), brokeAt(400, 390, 410), brokeAt(400, 390, 410)},
 			400, 0, 400, false, "", []string{"2 of 6 searches found no load that meets the objective: it died"}},
 		{"one that could not be determined is left out",
-			[]search.Result{{Ended: search.Limited, Reason: "too weak"}, brokeAt(300, 290, 310)}, 300, 290, 310, false, summary.ByCPULimit, []string{"1 of 2 searches found no breaking point and is left out: too weak"}},
+			[]search.Result{{Ended: search.Limited, Why: recorded("too weak")}, brokeAt(300, 290, 310)}, 300, 290, 310, false, summary.ByCPULimit, []string{"1 of 2 searches found no breaking point and is left out: too weak"}},
 		{"one bound, by the generator", []search.Result{heldAt(500, true)}, 500, 500, 0, true, summary.ByGenerator, []string{"the generator was the limit"}},
 		{"bounds only: the lowest, and what made it one",
 			[]search.Result{heldAt(500, true), heldAt(400, false)}, 400, 400, 0, true, "", []string{"the time was spent; each of the 2 searches gave only a lower bound, the highest at least 500"}},
@@ -85,8 +91,8 @@ func TestSearchesArePutTogether(t *testing.T) {
 			[]search.Result{heldAt(500, false), heldAt(400, true)}, 400, 400, 0, true, summary.ByGenerator, []string{"the generator was the limit; each of the 2"}},
 		{"none", []search.Result{noneFor("it misses the objective even at the lowest load")}, 0, 0, 0, false, summary.ByCPULimit, []string{"it misses"}},
 		{"none, and the generator was too weak for one of them",
-			[]search.Result{{Ended: search.Limited, Reason: "too weak"}, noneFor("it misses")}, 0, 0, 0, false, summary.ByCPULimit, []string{"it misses"}},
-		{"none, as the generator was too weak", []search.Result{{Ended: search.Limited, Reason: "too weak"}}, 0, 0, 0, false, summary.ByGenerator, []string{"too weak"}},
+			[]search.Result{{Ended: search.Limited, Why: recorded("too weak")}, noneFor("it misses")}, 0, 0, 0, false, summary.ByCPULimit, []string{"it misses"}},
+		{"none, as the generator was too weak", []search.Result{{Ended: search.Limited, Why: recorded("too weak")}}, 0, 0, 0, false, summary.ByGenerator, []string{"too weak"}},
 		{"no trial", nil, 0, 0, 0, false, "", []string{"no search was possible"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -94,7 +100,7 @@ func TestSearchesArePutTogether(t *testing.T) {
 			for _, r := range c.in {
 				all.All = append(all.All, ended(r))
 			}
-			b := all.BreakingPoint()
+			b := worded(all.BreakingPoint())
 			got := [3]float64{sums.Value(b.RateRPS), sums.Value(b.Low), sums.Value(b.High)}
 			if want := [3]float64{c.load, c.low, c.high}; got != want || b.AtLeast != c.atLeast || b.Users != nil {
 				t.Errorf("%v at least %v, want %v at least %v", got, b.AtLeast, want, c.atLeast)
@@ -121,8 +127,8 @@ func TestWindowsThatAreLeftOutGiveNoCause(t *testing.T) {
 	if all, _ := s.missed(); all != nil {
 		t.Errorf("%d requests of a window that was left out", all.Client.Requests())
 	}
-	if by, evidence := s.bounded(); by != summary.ByGenerator || !strings.Contains(evidence, "sent more than") {
-		t.Errorf("limited by %q (%s), want the generator's lag", by, evidence)
+	if by, evidence := s.bounded(); by != summary.ByGenerator || !strings.Contains(wording.Joined(evidence), "sent more than") {
+		t.Errorf("limited by %q (%s), want the generator's lag", by, wording.Joined(evidence))
 	}
 }
 
@@ -146,7 +152,7 @@ func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 			s.Add(fixture.Server(1, signals.Measure, 0.97, 10, 9))
 			s.Add(&signals.Frame{Trial: 1, Seq: 1, Phase: signals.Measure, Start: 1e9, End: 2e9, Host: &signals.Host{CPUs: 2, Foreign: 1}})
 			s.steps[0].used = s.steps[0].window.Observation().Disturbed == 0
-			if b := (&Searches{All: []*Replayed{s}}).BreakingPoint(); b.LimitedBy != c.want {
+			if b := worded((&Searches{All: []*Replayed{s}}).BreakingPoint()); b.LimitedBy != c.want {
 				t.Errorf("limited by %q (%s), want %q", b.LimitedBy, b.Evidence, c.want)
 			}
 		})

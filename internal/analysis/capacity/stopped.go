@@ -1,10 +1,8 @@
 package capacity
 
 import (
-	"fmt"
-
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/sums"
-	"github.com/millicore/millicore/internal/base/digits"
 )
 
 const (
@@ -54,35 +52,8 @@ func atOwnLimit(s *sums.Server) bool {
 	return used != nil && *used >= atLimit && !unstopped(s)
 }
 
-// usedText is how much of its limit a service used, or how many CPUs without one.
-func usedText(s *sums.Server) string {
-	if used := s.OfLimit(); used != nil {
-		return fmt.Sprintf("it used %.0f%% of its CPU limit", 100**used)
-	}
-	if cores := s.Cores(); cores != nil {
-		return fmt.Sprintf("it used %.2f CPUs", *cores)
-	}
-	return "its CPU was not measured"
-}
-
-// followed adds a clause that may be empty.
-func followed(text, clause string) string {
-	if clause == "" {
-		return text
-	}
-	return text + ", " + clause
-}
-
-// throttledText is how much a limit throttled: "throttled in 87% of the periods (54 ms
-// per throttled period, summed over CPUs)"; "" if it is not known.
-func throttledText(s *sums.Server) string {
-	share := s.ThrottledShare()
-	if share == nil {
-		return ""
-	}
-	text := fmt.Sprintf("throttled in %.0f%% of the periods", 100**share)
-	if each := s.PerThrottledPeriod(); each != nil {
-		text += fmt.Sprintf(" (%s ms per throttled period, summed over CPUs)", digits.Three(1e3**each))
-	}
-	return text
+// use returns how much CPU a service or a dependency used, and how much its limit
+// throttled it.
+func use(s *sums.Server) finding.Use {
+	return finding.Use{Cores: s.Cores(), OfLimit: s.OfLimit(), Throttled: s.ThrottledShare(), PerPeriod: s.PerThrottledPeriod()}
 }

@@ -89,19 +89,6 @@ func TestADisturbedTrialIsCertain(t *testing.T) {
 	}
 }
 
-func TestSourcesAreNamedByWhatTheyDid(t *testing.T) {
-	for s, want := range map[Source]string{
-		Neighbour:              "other processes took CPU",
-		Neighbour | Hypervisor: "other processes or the hypervisor took CPU",
-		Stop:                   "a signal or a frozen control group stopped the service",
-		Hypervisor | Stop:      "the hypervisor took CPU and a signal or a frozen control group stopped the service",
-	} {
-		if got := s.Did(); got != want {
-			t.Errorf("%d: %q, want %q", s, got, want)
-		}
-	}
-}
-
 func TestALateAgentIsTheLimitWhereItsLatenessCounts(t *testing.T) {
 	limited := func(lag, latency time.Duration) bool {
 		f := &signals.Frame{Phase: signals.Measure, End: 1e9,

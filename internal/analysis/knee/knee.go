@@ -10,12 +10,9 @@
 package knee
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/millicore/millicore/internal/base/digits"
 )
 
 // Knee is where latency leaves its floor. Loads are in the points' unit.
@@ -41,31 +38,41 @@ const (
 	mayErr = 0.025
 )
 
-// Find returns the knee, or nil and the reason in words: fewer than five distinct
-// loads, latency that never rises by a quarter of its floor or not beyond its noise,
-// or no floor. The same seed gives the same interval. Points without a positive
-// latency and load are ignored.
-func Find(points []Point, seed uint64) (*Knee, string) {
+// Absence is why there is no knee.
+type Absence string
+
+const (
+	FewLoads    Absence = "few loads"     // fewer distinct loads than it takes
+	Failures    Absence = "failures"      // too many requests failed even at the lowest loads
+	Flat        Absence = "flat"          // latency stays within a quarter of its floor
+	NoFloorSeen Absence = "no floor seen" // latency already rises at the lowest load
+	Noise       Absence = "noise"         // it varies as much within a load as over the loads
+	NoBend      Absence = "no bend"       // it may rise from the lowest load on
+)
+
+// Find returns the knee, or nil and why there is none. The same seed gives the same
+// interval. Points without a positive latency and load are ignored.
+func Find(points []Point, seed uint64) (*Knee, Absence) {
 	all := newCurve(points)
-	if n := len(all.levels); n < fewLoads {
-		return nil, fmt.Sprintf("latency was measured at %d loads; a knee needs at least %d", n, fewLoads)
+	if len(all.levels) < fewLoads {
+		return nil, FewLoads
 	}
 	whole, top := all.limited()
 	if whole == nil {
-		return nil, "too many requests failed even at the lowest loads: there is no floor"
+		return nil, Failures
 	}
 	c := whole.upToTheCliff(top)
 	best := c.fit()
 	random := rand.New(rand.NewPCG(seed, 0))
 	switch {
 	case math.Exp(best.rise)-1 < leastRise:
-		return nil, fmt.Sprintf("latency stays within %.0f%% of its floor up to the highest load, %s", leastRise*100, digits.Significant(c.highest(), 4))
+		return nil, Flat
 	case best.to <= c.levels[0].load:
-		return nil, fmt.Sprintf("latency already rises at the lowest load, %s: its floor was not measured", digits.Significant(c.levels[0].load, 4))
+		return nil, NoFloorSeen
 	case whole.chance((*curve).flat, random) > mayErr:
-		return nil, "latency varies as much between windows of one load as over the loads: a rise cannot be detected"
+		return nil, Noise
 	case c.chance((*curve).straight, random) > mayErr:
-		return nil, "latency may rise from the lowest load on: no floor can be detected"
+		return nil, NoBend
 	}
 	k := &Knee{Load: (best.from + best.to) / 2, FloorMS: math.Exp(best.floor)}
 	k.Low, k.High = c.interval(best, random)

@@ -4,14 +4,13 @@
 package objective
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/data/experiment"
-	"github.com/millicore/millicore/internal/data/experiment/span"
 )
 
 // Goal judges by the same comparison as a search: a request that is not good counts as
@@ -102,31 +101,31 @@ func (g Goal) Failed(t *sums.Total) bool {
 	return g.Objective != nil && search.Exceeds(float64(k.Failed()), float64(k.Requests()), g.AllowedErrors())
 }
 
-// MissedBy explains why a latency objective was missed although the quantile of the
-// answered requests meets it; "" otherwise.
-func (g Goal) MissedBy(t *sums.Total) string {
+// MissedBy returns why a latency objective was missed although the quantile of the answered
+// requests meets it; none otherwise.
+func (g Goal) MissedBy(t *sums.Total) (none finding.Finding) {
 	o, q, b := g.Objective, summary.QuantilesOf(t.Client.Latency), g.Count(t)
 	switch {
 	case o.Quantile == "" || q != nil && q.Named(o.Quantile) > summary.MS(o.Latency):
-		return "" // the figures show it
+		return none // the figures show it
 	case !search.Exceeds(float64(b.Late), float64(b.Requests), g.Allowed().AllowedLate):
-		return "" // only the availability is missed
+		return none // only the availability is missed
 	case b.Bad == 0:
 		return Lateness(b.Late, b.Requests, o.Latency)
 	}
 	return Failing(b.Bad, b.Requests)
 }
 
-// Failing states that failed requests miss a latency objective which the answered ones
+// Failing returns that failed requests miss a latency objective which the answered ones
 // meet.
-func Failing(failed, requests int64) string {
-	return fmt.Sprintf("%.3g%% of the requests failed, and a failed request counts as infinitely late", 100*float64(failed)/float64(requests))
+func Failing(failed, requests int64) finding.Finding {
+	return finding.Finding{Kind: finding.FailedRequests, Share: float64(failed) / float64(requests)}
 }
 
-// Lateness states that a latency objective is missed although the quantile, which is
+// Lateness returns that a latency objective is missed although the quantile, which is
 // rounded to one request, meets it.
-func Lateness(late, requests int64, limit time.Duration) string {
-	return fmt.Sprintf("%.3g%% of the requests were later than %v", 100*float64(late)/float64(requests), span.Text(limit))
+func Lateness(late, requests int64, limit time.Duration) finding.Finding {
+	return finding.Finding{Kind: finding.LateRequests, Share: float64(late) / float64(requests), Time: limit}
 }
 
 // Step returns the figures of a load that was held.

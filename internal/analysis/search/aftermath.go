@@ -1,11 +1,11 @@
 package search
 
 import (
-	"fmt"
 	"math"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
 // After the answer is known, the search tests what the answer hides, because it drains
@@ -70,12 +70,12 @@ const (
 type Recovery struct {
 	Reference   float64 // the tested load, at most the answer; or the low end of the interval
 	SustainedAt float64
-	Sustained   Sustained // "": not measured, or not clear
-	Overload    float64   // the highest load before the descent
-	At          float64   // the highest load tried at which it met the objective again
-	NotAt       float64   // the lowest load tried at which it did not
-	Lost        string    // why it could not be measured any more after the overload: it died
-	Reason      string    // why it is not known whether it recovers; "" otherwise
+	Sustained   Sustained       // "": not measured, or not clear
+	Overload    float64         // the highest load before the descent
+	At          float64         // the highest load tried at which it met the objective again
+	NotAt       float64         // the lowest load tried at which it did not
+	Lost        string          // why it could not be measured any more after the overload: it died
+	Why         finding.Finding // why it is not known whether it recovers; none otherwise
 }
 
 // Hysteresis reports whether the service did not recover at any load within 15% of the
@@ -111,19 +111,19 @@ func (s *Search) follow() {
 	a := &aftermath{stage: Sustain, load: s.fit(sustained * reference), capacity: reference}
 	switch {
 	case s.config.After <= 0:
-		s.stop("it is not part of this search")
+		s.stop(finding.Finding{Kind: finding.RecoveryNotAsked})
 	case s.config.Whole && reference < 1/(1-descents[0]):
-		s.stop("so few users cannot be reduced in steps")
+		s.stop(finding.Finding{Kind: finding.FewUsers})
 	default:
 		s.after = a
 	}
 }
 
-// stop ends the search after its answer. why is the reason why it is not known whether
-// the service recovers.
-func (s *Search) stop(why string) {
+// stop ends the search after its answer. why is the reason for which it is not known
+// whether the service recovers.
+func (s *Search) stop(why finding.Finding) {
 	if r := &s.result.Recovery; r.At == 0 && r.NotAt == 0 && r.Lost == "" {
-		r.Reason = why
+		r.Why = why
 	}
 	s.after, s.done = nil, true
 }
@@ -141,11 +141,11 @@ func (s *Search) afterwards() (Step, bool) {
 	case a.spent+settle+window <= s.config.After && s.steps < mostSteps:
 		return Step{Stage: a.stage, Load: a.load, Settle: settle, Window: window}, true
 	case a.by != 0:
-		s.stop(a.by.Did())
+		s.stop(finding.Finding{Kind: finding.OthersTookCPU, Who: a.by})
 	case a.limited:
-		s.stop("the generator or the host was the limit")
+		s.stop(finding.Finding{Kind: finding.GeneratorLimit})
 	default:
-		s.stop("the time for it was used up; " + Longer)
+		s.stop(finding.Finding{Kind: finding.RecoveryTimeUsed})
 	}
 	return Step{}, false
 }
@@ -157,7 +157,7 @@ func (s *Search) followed(o Observation, w window, took time.Duration) {
 	s.result.Traffic += took
 	if o.Gone != "" {
 		r.Lost = o.Gone
-		s.stop("")
+		s.stop(finding.Finding{})
 		return
 	}
 	outside := o.Disturbed != 0 || o.Limited
@@ -184,7 +184,7 @@ func (s *Search) followed(o Observation, w window, took time.Duration) {
 		switch {
 		case !w.backlog && !o.Limited && len(a.pushes) < mostPushes && s.push(pushed*load):
 		case !w.missed:
-			s.stop(fmt.Sprintf("an overload of %s did not miss the objective", show(load)))
+			s.stop(finding.Finding{Kind: finding.OverloadMet, Load: load})
 		default:
 			s.descend(r.Reference)
 		}
@@ -192,7 +192,7 @@ func (s *Search) followed(o Observation, w window, took time.Duration) {
 		switch {
 		case w.n > 0 && !w.missed:
 			r.At = load
-			s.stop("")
+			s.stop(finding.Finding{})
 		case outside:
 			a.extra += load * took.Seconds()
 			a.by |= o.Disturbed
@@ -219,7 +219,7 @@ func (s *Search) push(load float64) bool {
 	}
 	a, r := s.after, &s.result.Recovery
 	if load < leastPush*r.Reference {
-		s.stop("no load could be generated that is clearly above its limit")
+		s.stop(finding.Finding{Kind: finding.NoOverload})
 		return false
 	}
 	if load <= r.Overload {
@@ -243,7 +243,7 @@ func (s *Search) descend(below float64) {
 			return
 		}
 	}
-	s.stop("")
+	s.stop(finding.Finding{})
 }
 
 // needed is how long the search waits for a window that meets the objective: at the

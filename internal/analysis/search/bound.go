@@ -1,12 +1,11 @@
 package search
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
-	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
 // If others take CPU in most windows, the search cannot find the breaking point: a window
@@ -191,43 +190,29 @@ func (s *Search) lowestMiss(beside bool) float64 {
 // disturbed ends a search in which others took CPU in too many windows: with the load that
 // met the objective nevertheless, as a lower bound, if its windows had enough requests.
 func (s *Search) disturbed() {
-	by, often := s.again.by|s.again.early, " in most windows"
+	why := finding.Finding{Kind: finding.BesideOthers, Who: s.again.by | s.again.early}
 	if s.wasted >= s.config.Patience && s.missed == 0 {
-		often = fmt.Sprintf(" for %v or more while the search doubled the load", s.config.Patience)
+		why.Time = s.config.Patience
 	}
 	missed := s.lowestMiss(false)
 	if a := s.held; a.load > 0 && a.load < missed {
-		s.result = Result{Load: a.load, Low: a.load, High: math.Inf(1), AtLeast: true,
-			Reason: fmt.Sprintf("%s%s, where a miss does not count; at %s the objective was met, with %s requests; %s", by.Did(), often, show(a.load), count(a.requests), by.Advice())}
+		why.Kind, why.Load, why.Requests = finding.BoundBesideOthers, a.load, a.requests
+		s.result = Result{Load: a.load, Low: a.load, High: math.Inf(1), AtLeast: true, Why: why}
 		s.end(Disturbed)
 		return
 	}
-	once := ""
-	switch a := s.highestKept(math.Nextafter(missed, 0), func(answered) bool { return true }); {
-	case s.supports(a):
-		once = fmt.Sprintf(" at %s the objective was met, with %s requests, but a load near it missed;", show(a.load), count(a.requests))
-	case a.load > 0:
-		once = fmt.Sprintf(" at %s the objective was met %s, with %s;", show(a.load), times(a.windows), s.lacks(a))
-	}
-	s.fail(Disturbed, "%s%s;%s %s", by.Did(), often, once, by.Advice())
-}
-
-// lacks has the requests of a load, and what they lack for a lower bound.
-func (s *Search) lacks(a answered) string {
+	a := s.highestKept(math.Nextafter(missed, 0), func(answered) bool { return true })
+	held := finding.Finding{Load: a.load, Requests: a.requests, Seconds: a.held, N: a.windows}
 	switch {
-	case s.enough(a):
-		return fmt.Sprintf("%s requests in %s s: too short for a lower bound", count(a.requests), show(a.held))
-	case count(a.requests) == "1":
-		return "1 request: too few for a lower bound"
+	case s.supports(a):
+		held.Kind = finding.MetAndMissedNear
+	case a.load > 0 && s.enough(a):
+		held.Kind = finding.MetTooBriefly
+	case a.load > 0:
+		held.Kind = finding.MetByTooFew
 	}
-	return count(a.requests) + " requests: too few for a lower bound"
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
+	if held.Kind != finding.None {
+		why.Because = []finding.Finding{held}
 	}
-	return fmt.Sprintf("%d times", n)
+	s.fail(Disturbed, why)
 }
-
-func count(requests float64) string { return digits.Grouped(fmt.Sprintf("%.0f", requests)) }

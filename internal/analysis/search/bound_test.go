@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/lab/wording"
+
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/test/testkit"
 )
@@ -83,7 +85,7 @@ func (n *counted) add(r Result, truth float64) {
 		if r.Low <= truth && truth <= r.High {
 			n.held++
 		}
-	case strings.Contains(r.Reason, "met once"):
+	case strings.Contains(wording.Of(r.Why), "met once"):
 		n.few++
 	}
 }
@@ -146,7 +148,7 @@ func TestFewRequestsBesideOthersAreNoBound(t *testing.T) {
 			}
 			return Observation{Blocks: blocks(s, 1, 1), Disturbed: disturbance.Neighbour}
 		})
-		if c.bound && (!r.AtLeast || r.Load != c.load) || !c.bound && (r.Load != 0 || !strings.Contains(r.Reason, "met once")) {
+		if c.bound && (!r.AtLeast || r.Load != c.load) || !c.bound && (r.Load != 0 || !strings.Contains(wording.Of(r.Why), "met once")) {
 			t.Errorf("%s: %+v", c.name, r)
 		}
 	}
@@ -164,7 +166,7 @@ func TestAShortHoldBesideOthersIsNoBound(t *testing.T) {
 		}
 		return Observation{Blocks: blocks(s, late, 0), Disturbed: disturbance.Neighbour}
 	})
-	if r.Load != 0 || !strings.Contains(r.Reason, "too short for a lower bound") || strings.Contains(r.Reason, "too few") {
+	if r.Load != 0 || !strings.Contains(wording.Of(r.Why), "too short for a lower bound") || strings.Contains(wording.Of(r.Why), "too few") {
 		t.Errorf("%+v, want that it was held for too short a time", r)
 	}
 }
@@ -182,7 +184,7 @@ func TestWhatALoadLacksForALowerBound(t *testing.T) {
 	} {
 		s := New(usual)
 		s.missed, s.kept = 400, []answered{{load: 50, requests: c.requests, held: c.held, windows: c.windows}}
-		if s.disturbed(); !strings.Contains(s.result.Reason, "at 50 the objective was met "+c.want+";") {
+		if s.disturbed(); !strings.Contains(wording.Of(s.result.Why), "at 50 the objective was met "+c.want+";") {
 			t.Errorf("%+v", s.result)
 		}
 	}

@@ -1,17 +1,15 @@
 package search
 
 import (
-	"fmt"
 	"math"
 	"slices"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
 // wide is a width of the interval, as a share of the answer, that is mentioned in the
 // reason.
 const wide = 0.3
-
-// Longer is the advice for a search whose traffic was too short.
-const Longer = "give the search more time (measure.duration, or --traffic of try)"
 
 // finish ends the search with what is known.
 func (s *Search) finish() {
@@ -42,9 +40,9 @@ func (s *Search) finish() {
 	switch {
 	case s.limited && high > s.ceiling:
 		s.result.High = math.Inf(1) // nothing was measured there
-		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit; the upper end of the interval is not known", show(s.limit))
+		s.result.Why = finding.Finding{Kind: finding.UpperEndUnknown, Load: s.limit}
 	case high-low > wide*load:
-		s.result.Reason = fmt.Sprintf("the interval is wide: %s s of traffic gave too few windows near %s; %s", show(s.traffic.Seconds()), show(load), Longer)
+		s.result.Why = finding.Finding{Kind: finding.WideInterval, Seconds: s.traffic.Seconds(), Load: load}
 	}
 	s.end(Broke)
 }
@@ -60,7 +58,7 @@ func (s *Search) anyLoadFails(at float64) bool {
 	}
 	share, constant := s.bad.constant(at)
 	if constant {
-		s.fail(Lowest, "about %s of the requests have no good answer, whatever the load; the objective allows %s", percent(share), percent(s.bad.allowed))
+		s.fail(Lowest, finding.Finding{Kind: finding.FailsAtAnyLoad, Share: share, Allowed: s.bad.allowed})
 	}
 	return constant
 }
@@ -87,9 +85,9 @@ func (s *Search) unbroken() {
 		s.atLeast()
 	case s.missed > 0 && s.anyLoadFails(math.Sqrt(s.lowest*s.highest)):
 	case s.missed > 0:
-		s.fail(Time, "it misses the objective at every load tried, down to %s, and the search time is used up: start lower", show(s.lowest))
+		s.fail(Time, finding.Finding{Kind: finding.MissedAtEveryLoad, Load: s.lowest})
 	default:
-		s.fail(Time, "the search time, %v, is too short for a result; %s", s.config.Budget, Longer)
+		s.fail(Time, finding.Finding{Kind: finding.TooShort, Time: s.config.Budget})
 	}
 }
 
@@ -110,18 +108,19 @@ func (s *Search) atLeast() {
 	switch {
 	case s.limited:
 		ended = Limited
-		s.result.Reason = fmt.Sprintf("above %s the generator or the host was the limit; the service may handle more", show(load))
+		s.result.Why = finding.Finding{Kind: finding.GeneratorLimitAbove, Load: load}
 	case load >= s.config.Most:
 		ended = Most
-		s.result.Reason = fmt.Sprintf("the objective is still met at %s, the highest load allowed", show(load))
+		s.result.Why = finding.Finding{Kind: finding.MetAtHighestAllowed, Load: load}
 	default:
-		s.result.Reason = fmt.Sprintf("the search time was used up before any load missed the objective; the highest load tried was %s: start higher, or %s", show(s.highest), Longer)
+		s.result.Why = finding.Finding{Kind: finding.NothingMissed, Load: s.highest}
 	}
 	s.end(ended)
 }
 
 // gone ends a search whose service can no longer be measured from a load on.
-func (s *Search) gone(load float64, why string) {
+func (s *Search) gone(load float64, because finding.Finding) {
+	why := finding.Finding{Kind: finding.Unavailable, Load: load, Because: []finding.Finding{because}}
 	below := 0.0
 	for _, met := range s.met {
 		if met < load {
@@ -129,7 +128,7 @@ func (s *Search) gone(load float64, why string) {
 		}
 	}
 	if below == 0 {
-		s.fail(Gone, "the service became unavailable at a load of %s: %s", show(load), why)
+		s.fail(Gone, why)
 		return
 	}
 	s.result.Load, s.result.Low, s.result.High = below, below, load
@@ -139,15 +138,16 @@ func (s *Search) gone(load float64, why string) {
 		s.result.Load = max(min(middle, load), s.result.Low)
 		s.result.High = max(min(high, load), s.result.Load)
 	}
-	s.result.Reason = fmt.Sprintf("the search ended early because the service became unavailable at a load of %s: %s", show(load), why)
+	why.Kind = finding.EndedUnavailable
+	s.result.Why = why
 	s.end(Gone)
 }
 
 // fail ends a search that found nothing.
-func (s *Search) fail(ended Ended, format string, args ...any) {
-	s.result = Result{Ended: ended, Reason: fmt.Sprintf(format, args...)}
+func (s *Search) fail(ended Ended, why finding.Finding) {
+	s.result = Result{Ended: ended, Why: why}
 	s.result.Traffic = s.traffic + s.wasted
-	s.stop("no breaking point was found")
+	s.stop(finding.Finding{Kind: finding.NoBreakingPoint})
 }
 
 // end completes the answer. If the service broke, the stages after it follow.
@@ -164,10 +164,10 @@ func (s *Search) end(ended Ended) {
 	case Broke:
 		s.follow()
 	case Gone:
-		s.stop("the service became unavailable during the search")
+		s.stop(finding.Finding{Kind: finding.UnavailableBefore})
 	case Disturbed:
-		s.stop((s.again.by | s.again.early).Did())
+		s.stop(finding.Finding{Kind: finding.OthersTookCPU, Who: s.again.by | s.again.early})
 	default:
-		s.stop("no load was seen to break the service")
+		s.stop(finding.Finding{Kind: finding.NotBroken})
 	}
 }

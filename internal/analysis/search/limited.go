@@ -1,6 +1,10 @@
 package search
 
-import "math"
+import (
+	"math"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
+)
 
 // If the generator or the host is the limit, the search gets as close to that load as
 // it can. If the service breaks below it, the search continues as usual. Otherwise the
@@ -25,7 +29,7 @@ func (s *Search) lower() {
 		s.atLeast()
 		return
 	case met == 0:
-		s.fail(Limited, "the generator or the host was the limit even at the lowest load tried, %s: nothing is known about the service", show(limit))
+		s.fail(Limited, finding.Finding{Kind: finding.GeneratorLimitAtLowest, Load: limit})
 		return
 	}
 	s.limited, s.limit = true, limit

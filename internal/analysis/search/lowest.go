@@ -1,8 +1,9 @@
 package search
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
 // The first load may be far above what a service can do. Then the load falls until the
@@ -23,13 +24,13 @@ func (s *Search) lowerBracket(w window) {
 	case !s.answered:
 		s.unanswered(load)
 	default:
-		s.fail(Lowest, "it misses the objective even at the lowest load tried, %s: %s", show(load), w.words(s))
+		s.fail(Lowest, finding.Finding{Kind: finding.MissedAtLowest, Load: load, Because: w.misses(s)})
 	}
 }
 
 // unanswered ends a search in which requests ended, and none of them with a good answer.
 func (s *Search) unanswered(load float64) {
-	s.fail(Lowest, "it misses the objective even at the lowest load tried, %s: no good answer to any request, at any load; it does not answer in time, or only with errors", show(load))
+	s.fail(Lowest, finding.Finding{Kind: finding.NothingAnswered, Load: load})
 }
 
 // lowestLoad is the lowest load that is tried.
@@ -61,16 +62,15 @@ func (s *Search) empty(w window) {
 	if r.empty < mostEmpty || !s.config.Whole && due < enoughDue {
 		return
 	}
-	why := fmt.Sprintf("no request ended in %d windows", r.empty)
 	if len(s.met) > 0 {
-		s.gone(load, why)
+		s.gone(load, finding.Finding{Kind: finding.NoRequestEnded, N: r.empty})
 		return
 	}
 	if s.ended && !s.answered { // errors, or timeouts, at higher loads: few requests are due here
 		s.unanswered(load)
 		return
 	}
-	s.fail(Silent, "%s at a load of %s: the service does not answer, or too slowly to be judged", why, show(load))
+	s.fail(Silent, finding.Finding{Kind: finding.NothingEnded, N: r.empty, Load: load})
 }
 
 // spare counts the traffic of a step for Patience instead of Budget, and reports whether

@@ -86,7 +86,7 @@ func TestASearchAlwaysEnds(t *testing.T) {
 		if r.Low > r.Load || r.Load > r.High || math.IsInf(r.High, 1) != r.AtLeast || r.Load > sane.Most {
 			t.Fatalf("%+v", r)
 		}
-		if (r.Load == 0 || r.AtLeast) && r.Reason == "" {
+		if (r.Load == 0 || r.AtLeast) && r.Why.None() {
 			t.Fatalf("neither an answer nor a reason: %+v", r)
 		}
 		if r.Traffic != asked {

@@ -1,9 +1,10 @@
 package search
 
 import (
-	"fmt"
 	"slices"
 	"time"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
 // If no request at the end of several windows in a row, or of the last window, had a
@@ -86,7 +87,6 @@ func (s *Search) recovered(o Observation, w window, took time.Duration) {
 		d.denied++
 	default:
 		s.posteriors = nil // they include what was missed since then
-		s.gone(d.load, fmt.Sprintf("the service stopped answering: none of %.0f requests had a good answer, and none of %.0f at %s, a load that it had handled before",
-			d.n, w.silent, show(s.step.Load)))
+		s.gone(d.load, finding.Finding{Kind: finding.StoppedAnswering, Requests: d.n, Again: w.silent, Load: s.step.Load})
 	}
 }

@@ -1,8 +1,9 @@
 package search
 
 import (
-	"cmp"
 	"slices"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
 // Took replaces the step that the search requested, or its end, by the step that was
@@ -39,24 +40,27 @@ func (s *Search) Took(step Step) {
 	s.step = step
 }
 
-// End ends a search whose record ends, with what is known so far. why is the reason if
-// it was interrupted; "" if it was not, as an earlier version may have ended it here.
-func (s *Search) End(why string) {
+// End ends a search whose record ends, with what is known so far: because it was
+// interrupted, or because an earlier version may have ended it here.
+func (s *Search) End(interrupted bool) {
 	if s.done {
 		return
 	}
-	const notMeasured = "it was not measured"
+	why := finding.Finding{Kind: finding.NotMeasured}
+	if interrupted {
+		why.Kind = finding.Interrupted
+	}
 	if s.after != nil {
-		s.stop(cmp.Or(why, notMeasured))
+		s.stop(why)
 		return
 	}
 	_, next := s.lengths()
 	s.finish()
 	if s.after != nil {
-		s.stop(cmp.Or(why, notMeasured))
+		s.stop(why)
 	}
-	if r := &s.result; next > 0 && why != "" && (r.Reason == "" || r.Load == 0 || r.AtLeast) {
-		r.Reason = why
+	if r := &s.result; next > 0 && interrupted && (r.Why.Kind == finding.None || r.Load == 0 || r.AtLeast) {
+		r.Why = why
 		if r.Load == 0 || r.AtLeast {
 			r.Ended = Interrupted
 		}
@@ -64,27 +68,31 @@ func (s *Search) End(why string) {
 }
 
 // Lost ends a search whose generator lost an agent: with what is known so far, as a
-// lower bound if no load missed the objective. The step in progress does not count.
+// lower bound if no load missed the objective. The step in progress does not count. why
+// is what the agent reported.
 func (s *Search) Lost(why string) {
 	if s.done {
 		return
 	}
 	s.given = false
+	reported := finding.Finding{Kind: finding.Recorded, Text: why}
 	if s.after != nil {
-		s.stop(why)
+		s.stop(reported)
 		return
 	}
 	s.finish()
 	r := &s.result
 	if s.after != nil {
-		s.stop(why)
+		s.stop(reported)
 	}
+	early := finding.Finding{Kind: finding.EndedEarly, Text: why}
 	switch {
 	case r.Load == 0:
-		r.Ended, r.Reason = AgentLost, "the search ended early: "+why
+		r.Ended, r.Why = AgentLost, early
 	case r.AtLeast:
-		r.Ended, r.Reason = AgentLost, "the search ended early, and the service may handle more: "+why
-	case r.Reason == "":
-		r.Reason = "the search ended early: " + why
+		early.Kind = finding.BoundEndedEarly
+		r.Ended, r.Why = AgentLost, early
+	case r.Why.Kind == finding.None:
+		r.Why = early
 	}
 }

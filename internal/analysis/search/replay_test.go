@@ -1,8 +1,12 @@
 package search
 
 import (
+	"reflect"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 func asked() Config {
@@ -42,7 +46,7 @@ func TestARecordOfOtherStepsIsReplayed(t *testing.T) {
 		}
 		s.Saw(seen[i])
 	}
-	s.End("broken off")
+	s.End(true)
 	if r := s.Result(); r.Low > 300 || r.High < 300 {
 		t.Errorf("%+v does not hold 300, what the record's windows show", r)
 	}
@@ -61,7 +65,7 @@ func TestARecordOfALongerSearchIsReplayed(t *testing.T) {
 		s.Saw(seen[i])
 	}
 	s.Next()
-	s.End("")
+	s.End(false)
 	if got, want := s.Result(), longer.Result(); got.Load != want.Load || got.Low != want.Low || got.High != want.High || got.Tested != want.Tested {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -80,13 +84,13 @@ func TestASearchThatIsBrokenOffSaysWhatItKnows(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := New(asked())
 			walk(s, c.steps)
-			s.End("broken off")
+			s.End(true)
 			r := s.Result()
 			if (r.Load > 0) != c.found {
 				t.Errorf("%+v", r)
 			}
-			if (r.Load == 0 || r.AtLeast) && r.Reason != "broken off" {
-				t.Errorf("reason %q", r.Reason)
+			if (r.Load == 0 || r.AtLeast) && r.Why.Kind != finding.Interrupted {
+				t.Errorf("reason %q", wording.Of(r.Why))
 			}
 			if _, ok := s.Next(); ok {
 				t.Error("it goes on after its end")
@@ -96,7 +100,7 @@ func TestASearchThatIsBrokenOffSaysWhatItKnows(t *testing.T) {
 	s := New(asked())
 	walk(s, 1000)
 	before := s.Result()
-	if s.End("broken off"); s.Result() != before {
+	if s.End(true); !reflect.DeepEqual(s.Result(), before) {
 		t.Errorf("%+v became %+v", before, s.Result())
 	}
 }

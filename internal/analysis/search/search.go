@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
 // Config is what to search for.
@@ -122,9 +123,8 @@ type Result struct {
 	Tested  float64 // the highest load whose test windows met the objective; 0: none
 	AtLeast bool    // a lower bound: the service was not seen to break
 	Ended   Ended
-	// Reason explains why there is no answer, or why it is only a bound or wide; ""
-	// otherwise.
-	Reason   string
+	// Why is why there is no answer, or why it is only a bound or wide; none otherwise.
+	Why      finding.Finding
 	Recovery Recovery
 	Traffic  time.Duration // settling and windows
 }
@@ -198,7 +198,7 @@ func New(c Config) *Search {
 		s.bad = &curve{allowed: clamp(c.AllowedBad)}
 	}
 	if s.late == nil && s.bad == nil {
-		s.fail(NoObjective, "there is no objective that a load could miss; set a latency or an availability")
+		s.fail(NoObjective, finding.Finding{Kind: finding.NothingToMiss})
 	}
 	return s
 }
@@ -330,7 +330,7 @@ func (s *Search) Saw(o Observation) (used bool) {
 		if s.step.Stage == Recover {
 			load, s.posteriors = s.doubt.load, nil // they include what was missed since then
 		}
-		s.gone(load, o.Gone)
+		s.gone(load, finding.Finding{Kind: finding.Recorded, Text: o.Gone})
 		return false
 	}
 	s.keep(w, took.Seconds())

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/lab/wording"
+
 	"github.com/millicore/millicore/internal/analysis/disturbance"
 )
 
@@ -56,7 +58,7 @@ func wall(at float64) func(Step) Observation {
 func TestAWallIsFound(t *testing.T) {
 	for _, at := range []float64{26, 73, 800, 1234, 25600, 77777} {
 		steps, r := play(t, usual, wall(at))
-		if r.AtLeast || math.Abs(r.Load-at) > 0.05*at || r.Low > at || r.High < at || at > 50 && (r.Reason != "" || r.High-r.Low > 0.15*at) {
+		if r.AtLeast || math.Abs(r.Load-at) > 0.05*at || r.Low > at || r.High < at || at > 50 && (!r.Why.None() || r.High-r.Low > 0.15*at) {
 			t.Errorf("a wall at %g: %+v after %d steps", at, r, len(steps))
 		}
 		if r.Tested == 0 || r.Tested > at || r.Tested > r.Load {
@@ -105,7 +107,7 @@ func TestErrorsThatDoNotDependOnTheLoad(t *testing.T) {
 			if r.Load > 0 {
 				found++
 				t.Logf("share %v, seed %d: %+v", share, seed, r)
-			} else if !strings.Contains(r.Reason, "no good answer") {
+			} else if !strings.Contains(wording.Of(r.Why), "no good answer") {
 				t.Errorf("share %v, seed %d: %+v", share, seed, r)
 			}
 		}
@@ -158,7 +160,7 @@ func TestASingleWrongWindowIsBorne(t *testing.T) {
 func TestNothingMeetsTheObjective(t *testing.T) {
 	for name, shares := range map[string][2]float64{"late": {1, 0}, "no good answer": {0, 1}} {
 		steps, r := play(t, usual, func(s Step) Observation { return Observation{Blocks: blocks(s, shares[0], shares[1])} })
-		if r.Load != 0 || r.Low != 0 || r.High != 0 || !strings.Contains(r.Reason, "even at the lowest load tried") || !strings.Contains(r.Reason, name) {
+		if r.Load != 0 || r.Low != 0 || r.High != 0 || !strings.Contains(wording.Of(r.Why), "even at the lowest load tried") || !strings.Contains(wording.Of(r.Why), name) {
 			t.Errorf("all %s: %+v, want a reason in words", name, r)
 		}
 		if lowest := steps[len(steps)-1].Load; lowest != usual.First/64 {
@@ -176,7 +178,7 @@ func TestNothingMissesTheObjective(t *testing.T) {
 	c := usual
 	c.Most = 700
 	steps, r := play(t, c, func(s Step) Observation { return Observation{Blocks: blocks(s, 0, 0)} })
-	if r.Load != 700 || !math.IsInf(r.High, 1) || !r.AtLeast || r.Ended.Generator() || !strings.Contains(r.Reason, "highest load allowed") {
+	if r.Load != 700 || !math.IsInf(r.High, 1) || !r.AtLeast || r.Ended.Generator() || !strings.Contains(wording.Of(r.Why), "highest load allowed") {
 		t.Errorf("%+v, want a lower bound of 700", r)
 	}
 	if last := steps[len(steps)-1]; last.Stage != Test || last.Load != 700 || r.Tested != 700 {
@@ -205,7 +207,7 @@ func TestAWeakGeneratorIsNeverTheServicesBreakingPoint(t *testing.T) {
 			o.Limited = s.Load > weak
 			return o
 		})
-		if !r.AtLeast || !r.Ended.Generator() || r.Load > weak || r.Load < weak/1.1 || !math.IsInf(r.High, 1) || !strings.Contains(r.Reason, "may handle more") {
+		if !r.AtLeast || !r.Ended.Generator() || r.Load > weak || r.Load < weak/1.1 || !math.IsInf(r.High, 1) || !strings.Contains(wording.Of(r.Why), "may handle more") {
 			t.Errorf("a generator that makes %g: %+v, want a lower bound", weak, r)
 		}
 	}
@@ -296,7 +298,7 @@ func TestAWeakGeneratorOfUsers(t *testing.T) {
 
 func TestAGeneratorThatIsTooWeakForAnyLoad(t *testing.T) {
 	_, r := play(t, usual, func(s Step) Observation { return Observation{Blocks: blocks(s, 1, 0), Limited: true} })
-	if r.Load != 0 || !r.Ended.Generator() || !strings.Contains(r.Reason, "nothing is known about the service") {
+	if r.Load != 0 || !r.Ended.Generator() || !strings.Contains(wording.Of(r.Why), "nothing is known about the service") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -366,7 +368,7 @@ func TestANeighbourThatStays(t *testing.T) {
 		}
 		return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: disturbance.Neighbour}
 	})
-	if r.Load != 6400 || !r.AtLeast || r.Ended != Disturbed || !strings.Contains(r.Reason, "with 6,400 requests") {
+	if r.Load != 6400 || !r.AtLeast || r.Ended != Disturbed || !strings.Contains(wording.Of(r.Why), "with 6,400 requests") {
 		t.Errorf("%+v, want at least 6,400, the highest load that was met", r)
 	}
 }
@@ -414,7 +416,7 @@ func TestTheReasonNamesWhoTookTheCPU(t *testing.T) {
 			}
 			return o
 		})
-		if r.Load != 0 || !strings.Contains(r.Reason, c.want) || strings.Contains(r.Reason, c.none) {
+		if r.Load != 0 || !strings.Contains(wording.Of(r.Why), c.want) || strings.Contains(wording.Of(r.Why), c.none) {
 			t.Errorf("%s: %+v, want %q and no %q", c.name, r, c.want, c.none)
 		}
 	}
@@ -442,13 +444,13 @@ func TestANeighbourWhileTheLoadIsDoubled(t *testing.T) {
 				return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: disturbance.Neighbour}
 			})
 			if !c.found {
-				if !r.AtLeast || r.Ended != Disturbed || r.Load < 0.6*400 || r.Load >= 400 || r.Tested != r.Load || !strings.Contains(r.Reason, "other processes took CPU") {
+				if !r.AtLeast || r.Ended != Disturbed || r.Load < 0.6*400 || r.Load >= 400 || r.Tested != r.Load || !strings.Contains(wording.Of(r.Why), "other processes took CPU") {
 					t.Errorf("%+v, want a lower bound below 400, the first load that missed", r)
 				}
 				return
 			}
 			calm.Traffic += noisy
-			if r != calm {
+			if !reflect.DeepEqual(r, calm) {
 				t.Errorf("%+v, want %+v as without the neighbour", r, calm)
 			}
 		})
@@ -470,7 +472,7 @@ func TestAServiceThatIsGone(t *testing.T) {
 			n++
 			return o
 		})
-		if len(steps) != c.after+1 || (r.Load > 0) != c.load || !strings.Contains(r.Reason, "OOM-killed") {
+		if len(steps) != c.after+1 || (r.Load > 0) != c.load || !strings.Contains(wording.Of(r.Why), "OOM-killed") {
 			t.Errorf("%s: %+v after %d steps", c.name, r, len(steps))
 		}
 	}
@@ -508,8 +510,8 @@ func TestAServiceThatStopsAnswering(t *testing.T) {
 		if last.Stage != Recover || last.Load != 50 || !last.Drain {
 			t.Errorf("%s: the last step is %+v", name, last)
 		}
-		if !strings.Contains(r.Reason, "at a load of 3,200: the service stopped answering: none of ") || !strings.Contains(r.Reason, "none of 50 at 50, a load that it had handled before") {
-			t.Errorf("%s: reason %q", name, r.Reason)
+		if !strings.Contains(wording.Of(r.Why), "at a load of 3,200: the service stopped answering: none of ") || !strings.Contains(wording.Of(r.Why), "none of 50 at 50, a load that it had handled before") {
+			t.Errorf("%s: reason %q", name, wording.Of(r.Why))
 		}
 		if r.Load <= 0 || r.Load > 3200 || r.Low > 2000 || r.High < 2000 || r.AtLeast {
 			t.Errorf("%s: %+v", name, r)
@@ -527,7 +529,7 @@ func TestAServiceThatStopsAnswering(t *testing.T) {
 		}
 		return o
 	})
-	if r.Load != 1600 || r.Low != 1600 || r.High != 3200 || !strings.Contains(r.Reason, "at a load of 3,200: it died") {
+	if r.Load != 1600 || r.Low != 1600 || r.High != 3200 || !strings.Contains(wording.Of(r.Why), "at a load of 3,200: it died") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -540,7 +542,7 @@ func TestAServiceThatAnswersAgain(t *testing.T) {
 		}
 		return Observation{Blocks: blocks(s, 0, bad)}
 	}
-	if _, r := play(t, usual, fails); strings.Contains(r.Reason, "gone") || r.Low > 2000 || r.High < 2000 {
+	if _, r := play(t, usual, fails); strings.Contains(wording.Of(r.Why), "gone") || r.Low > 2000 || r.High < 2000 {
 		t.Errorf("%+v", r)
 	}
 	// Silent for a while at any load, and then as before.
@@ -559,7 +561,7 @@ func TestAServiceThatAnswersAgain(t *testing.T) {
 		}
 		return fails(s)
 	})
-	if last := steps[len(steps)-1]; !wasAsked || last.Stage == Recover || strings.Contains(r.Reason, "gone") {
+	if last := steps[len(steps)-1]; !wasAsked || last.Stage == Recover || strings.Contains(wording.Of(r.Why), "gone") {
 		t.Errorf("asked %v, last step %+v: %+v", wasAsked, last, r)
 	}
 	// Others that take the CPU during the check may be why it does not answer.
@@ -572,14 +574,14 @@ func TestAServiceThatAnswersAgain(t *testing.T) {
 		}
 		return o
 	})
-	if strings.Contains(r.Reason, "gone") || asked == 0 || asked%mostUnclear != 0 {
+	if strings.Contains(wording.Of(r.Why), "gone") || asked == 0 || asked%mostUnclear != 0 {
 		t.Errorf("asked %d times: %+v", asked, r)
 	}
 }
 
 func TestAServiceThatDoesNotAnswer(t *testing.T) {
 	steps, r := play(t, usual, func(Step) Observation { return Observation{} })
-	if last := steps[len(steps)-1]; len(steps) > 10 || last.Load != usual.First/64 || r.Load != 0 || r.Ended != Silent || !strings.Contains(r.Reason, "no request ended") {
+	if last := steps[len(steps)-1]; len(steps) > 10 || last.Load != usual.First/64 || r.Load != 0 || r.Ended != Silent || !strings.Contains(wording.Of(r.Why), "no request ended") {
 		t.Errorf("%+v after %d steps", r, len(steps))
 	}
 }
@@ -625,7 +627,7 @@ func TestNoRequestIsDueAtALowLoad(t *testing.T) {
 func TestTooLittleTime(t *testing.T) {
 	c := usual
 	c.Budget = time.Second
-	if steps, r := play(t, c, wall(100)); len(steps) != 0 || !strings.Contains(r.Reason, "too short") {
+	if steps, r := play(t, c, wall(100)); len(steps) != 0 || !strings.Contains(wording.Of(r.Why), "too short") {
 		t.Errorf("%+v after %d steps", r, len(steps))
 	}
 	c.Budget = 6 * time.Second
@@ -637,7 +639,7 @@ func TestTooLittleTime(t *testing.T) {
 
 func TestNoObjective(t *testing.T) {
 	for _, c := range []Config{{AllowedLate: -1, AllowedBad: -1}, {AllowedLate: 1, AllowedBad: math.NaN()}} {
-		if steps, r := play(t, c, wall(100)); len(steps) != 0 || !strings.Contains(r.Reason, "no objective") {
+		if steps, r := play(t, c, wall(100)); len(steps) != 0 || !strings.Contains(wording.Of(r.Why), "no objective") {
 			t.Errorf("%+v after %d steps", r, len(steps))
 		}
 	}

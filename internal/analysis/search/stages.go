@@ -1,12 +1,11 @@
 package search
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
-	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
 // How long windows are. Settling and windows become longer towards the answer. A window
@@ -344,21 +343,13 @@ func (s *Search) fit(load float64) float64 {
 	return min(load, s.ceiling)
 }
 
-// words explains how a window missed the objective.
-func (w window) words(s *Search) string {
-	text := ""
+// misses returns by which shares a window missed the objective.
+func (w window) misses(s *Search) (all []finding.Finding) {
 	if s.late != nil && Exceeds(w.late, w.n, s.late.allowed) {
-		text = fmt.Sprintf("%s of the requests were late or failed; the objective allows %s", percent(w.late/w.n), percent(s.late.allowed))
+		all = append(all, finding.Finding{Kind: finding.LateOrFailed, Share: w.late / w.n, Allowed: s.late.allowed})
 	}
 	if s.bad != nil && Exceeds(w.bad, w.n, s.bad.allowed) {
-		if text != "" {
-			text += "; "
-		}
-		text += fmt.Sprintf("%s had no good answer; the objective allows %s", percent(w.bad/w.n), percent(s.bad.allowed))
+		all = append(all, finding.Finding{Kind: finding.WithoutGoodAnswer, Share: w.bad / w.n, Allowed: s.bad.allowed})
 	}
-	return text
+	return all
 }
-
-func percent(share float64) string { return fmt.Sprintf("%.3g%%", 100*share) }
-
-func show(load float64) string { return digits.Significant(load, 4) }

@@ -1,5 +1,7 @@
 package summary
 
+import "github.com/millicore/millicore/internal/analysis/finding"
+
 // BreakingPoint is the highest load that still meets the objective, and what limits
 // it. RateRPS (or Users) is null if none was found; Reason then says why.
 type BreakingPoint struct {
@@ -9,7 +11,7 @@ type BreakingPoint struct {
 	High      *float64 `json:"high"`       // null if AtLeast
 	AtLeast   bool     `json:"at_least"`   // a lower bound only
 	LimitedBy string   `json:"limited_by"` // one of the constants below, or ""
-	Evidence  string   `json:"evidence"`   // the figures that LimitedBy rests on, in words
+	Evidence  string   `json:"evidence"`   // the figures that LimitedBy rests on, in words: Shown
 	// Contradiction are two findings that exclude each other, with their figures.
 	// LimitedBy is then empty.
 	Contradiction string `json:"contradiction,omitempty"`
@@ -17,7 +19,7 @@ type BreakingPoint struct {
 	// which missed the objective. The cell's own figures are of other windows: those that
 	// tested the answer. Empty: Evidence is not about windows of a search.
 	EvidenceAt []float64 `json:"evidence_at,omitempty"`
-	Reason     string    `json:"reason"`    // why there is none, or only a bound; "" otherwise
+	Reason     string    `json:"reason"`    // why there is none, or only a bound, in words: Why
 	TrafficS   float64   `json:"traffic_s"` // seconds of load that the search took, in its longest trial
 	Searches   int       `json:"searches"`  // trials that gave an answer, by a search or a ramp, each with its own start
 	// DisturbedBy is who else took CPU during the search: Neighbours, Hypervisor;
@@ -34,6 +36,11 @@ type BreakingPoint struct {
 	// searches it is that of the worst.
 	RecoversAt *float64  `json:"recovers_at,omitempty"`
 	Recovery   *Recovery `json:"recovery,omitempty"` // null: a ramp
+
+	// What was found; package wording makes the words of them.
+	Why     []finding.Finding `json:"-"` // why there is none, or only a bound, and what qualifies it
+	Shown   []finding.Finding `json:"-"` // what LimitedBy rests on
+	Refuted finding.Finding   `json:"-"` // the contradiction; none: nothing excludes the limit
 }
 
 // Load is the breaking point in its own unit; nil if none was found.
@@ -74,6 +81,8 @@ type Recovery struct {
 	Lost        string   `json:"lost"`     // why the service could no longer be measured after the overload; "" otherwise
 	Reason      string   `json:"reason"`   // why it is not known whether it recovers; "" otherwise
 	Searches    [2]int   `json:"searches"` // how many searches found hysteresis, of how many that measured it
+
+	Why finding.Finding `json:"-"` // the reason; none: it is known
 }
 
 // Hysteresis reports whether the service, after an overload, missed the objective at

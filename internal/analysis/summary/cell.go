@@ -1,6 +1,10 @@
 package summary
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
+)
 
 // Cell is one cell over all its trials. Latencies come from the merged
 // histograms of the measured frames, and counts are sums. From six trials on,
@@ -156,6 +160,8 @@ type Objective struct {
 	// latencies do not show it: they are those of answered requests. "": they do, or it was
 	// not missed.
 	Missed string `json:"missed,omitempty"`
+	// MissedBy is what Missed has in words.
+	MissedBy finding.Finding `json:"-"`
 }
 
 // Step is one level that a load in stages held.

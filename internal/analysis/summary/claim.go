@@ -1,5 +1,7 @@
 package summary
 
+import "github.com/millicore/millicore/internal/analysis/finding"
+
 // Claim is a published statement of the experiment, compared with the record.
 type Claim struct {
 	Says      string   `json:"says"`
@@ -20,7 +22,9 @@ type Claim struct {
 	High       *float64 `json:"high"`
 	IntervalOf string   `json:"interval_of"` // what the ends rest on: see ClaimedCell
 	Verdict    Verdict  `json:"verdict"`
-	Reason     string   `json:"reason"` // what the verdict rests on, in words, and what qualifies it
+	Reason     string   `json:"reason"` // what the verdict rests on, in words, and what qualifies it: Why
+
+	Why []finding.Finding `json:"-"`
 }
 
 // ValueUnit is the unit of the claim's value, its interval and its bound.

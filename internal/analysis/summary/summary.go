@@ -6,8 +6,8 @@ package summary
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
 )
@@ -52,6 +52,9 @@ type Finding struct {
 	Cell  *int   `json:"cell"`  // index; null: the whole record
 	Title string `json:"title"`
 	Text  string `json:"text"`
+	// What and Why are what Title and Text have in words.
+	What finding.Finding   `json:"-"`
+	Why  []finding.Finding `json:"-"`
 	// Searched: the answer of a search, which the cell's breaking point has too.
 	Searched bool `json:"-"`
 }
@@ -97,12 +100,9 @@ func (s *Summary) Invalid() bool {
 // WhyInvalid is why a limit of a cell did not hold; "" if all did.
 func (s *Summary) WhyInvalid(cell int) string {
 	for _, f := range s.Findings {
-		if f.Cell != nil && *f.Cell == cell && strings.HasSuffix(f.Title, InvalidWords) {
+		if f.Cell != nil && *f.Cell == cell && f.What.Kind == finding.TrialsInvalid {
 			return f.Text
 		}
 	}
 	return ""
 }
-
-// InvalidWords end the title of the finding about invalid trials.
-const InvalidWords = "invalid, and left out"

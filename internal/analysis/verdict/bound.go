@@ -66,13 +66,11 @@ func (b Bound) Judge(d *Difference) Judgement {
 // not decide are the infinite trials the reason.
 func (b Bound) byInterval(d *Difference) Judgement {
 	j := Judgement{Outcome: Undecided, Ground: Includes, Low: b.end(d, d.Low, -1), High: b.end(d, d.High, 1)}
-	switch {
-	case b.Above && j.High <= b.Value || !b.Above && j.Low >= b.Value:
-		j.Outcome, j.Ground = Held, Interval
-	case b.Above && j.Low > b.Value || !b.Above && j.High < b.Value:
-		if j.Outcome, j.Ground = Broken, Interval; !d.Significant() {
-			j.Outcome, j.Ground = Undecided, NotSignificant
-		}
+	switch side := b.side(j.Low, j.High); {
+	case side == Broken && !d.Significant():
+		j.Ground = NotSignificant
+	case side != Undecided:
+		j.Outcome, j.Ground = side, Interval
 	case d.failing():
 		return b.infinite(d)
 	}
@@ -80,6 +78,17 @@ func (b Bound) byInterval(d *Difference) Judgement {
 		j.Ground = Infinities
 	}
 	return j
+}
+
+// side is the outcome by the side of the bound on which a whole interval lies.
+func (b Bound) side(low, high float64) Outcome {
+	switch {
+	case b.Above && high <= b.Value || !b.Above && low >= b.Value:
+		return Held
+	case b.Above && low > b.Value || !b.Above && high < b.Value:
+		return Broken
+	}
+	return Undecided
 }
 
 // failing reports whether failed requests make the metric infinite in a trial.

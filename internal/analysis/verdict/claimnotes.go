@@ -3,108 +3,77 @@ package verdict
 import (
 	"math"
 	"slices"
-	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/base/digits"
-	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // notes qualify a verdict: figures that were measured only once, what may have
 // influenced them, and what differs from the experiment file. If a figure is missing,
 // the reason explains that, and only the last note is added.
-func notes(e *experiment.Experiment, c *experiment.Claim, figures []figure, verdict summary.Verdict) (all []string) {
-	undecided := verdict == summary.Inconclusive && slices.ContainsFunc(figures, func(f figure) bool { return f.why != "" })
-	if !undecided {
+func (j *Claims) notes(c *experiment.Claim, figures []claimed, verdict summary.Verdict) (all []finding.Finding) {
+	if verdict != summary.Inconclusive || !slices.ContainsFunc(figures, func(f claimed) bool { return !f.refused.None() }) {
 		for i := range figures {
-			all = append(all, figures[i].onceText(), figures[i].bounded())
+			if of := figures[i].of; of == summary.BySearch || of == summary.ByLevels {
+				all = append(all, finding.Finding{Kind: finding.OneStart, Text: of})
+			}
+			all = append(all, figures[i].bounded())
 		}
-		all = append(all, touchedText(figures))
-	}
-	if !undecided && e.Measure.StaysUp() && len(figures) > 1 && c.Metric != memoryGrowthMetric {
-		all = append(all, "not restarted between runs: later runs include what grew in earlier ones")
+		for _, flag := range touching {
+			all = append(all, touched(flag, figures))
+		}
+		if j.Experiment.Measure.StaysUp() && len(figures) > 1 && c.Metric != memoryGrowthMetric {
+			all = append(all, finding.Finding{Kind: finding.NotRestarted})
+		}
 	}
 	if len(c.Set) > 0 {
-		all = append(all, "with "+phrase.List(c.Set)+" as set on the command line")
+		all = append(all, finding.Finding{Kind: finding.SetOnCommandLine, Names: c.Set})
 	}
-	return all
+	return slices.DeleteFunc(all, finding.Finding.None)
 }
 
-// onceText states that a breaking point rests on one search or one ramp. Only a claim
-// about one cell may: see unrepeated.
-func (f *figure) onceText() string {
-	text := ""
-	switch f.of {
-	case summary.BySearch:
-		text = "from one search"
-	case summary.ByLevels:
-		text = "from one ramp"
-		m, _ := MetricOf(f.metric)
-		if step := f.high - f.low; !math.IsInf(step, 1) {
-			text += ", with steps of " + digits.Exact(step) + " " + m.UnitOf(f.cell)
-		}
-	default:
-		return ""
+// bounded states why only a lower bound of a figure is known.
+func (f *claimed) bounded() (why finding.Finding) {
+	why.Names = []string{f.label}
+	switch {
+	case !f.refused.None() || !math.IsInf(f.high, 1) || f.cell == nil:
+	case f.metric == BreakingPointMetric && len(f.cell.Breaking.Why) > 0:
+		why.Kind, why.Because = finding.OnlyLowerBound, f.cell.Breaking.Why
+	case f.metric != BreakingPointMetric && infinite(f.cell, f.metric).N > 0:
+		why.Kind = finding.LowerBoundByFailures
 	}
-	return text + "; the spread between runs is unknown"
+	return why
 }
 
-// bounded explains why only a lower bound of a figure is known.
-func (f *figure) bounded() string {
-	if f.failed && f.why == "" {
-		return "only a lower bound is known for " + f.label + ": too many of its requests failed, and a failed request counts as infinitely late"
-	}
-	if f.metric != BreakingPointMetric || f.why != "" || !math.IsInf(f.high, 1) || f.cell.Breaking.Reason == "" {
-		return ""
-	}
-	return "only a lower bound is known for " + f.label + ": " + f.cell.Breaking.Reason
-}
+// touching are the flags that may matter for a figure, as they are noted.
+var touching = []summary.Flag{summary.FlagBusyNeighbour, summary.FlagBusyHypervisor, summary.FlagCPUStolen, summary.FlagLowIdle,
+	summary.FlagSearchDisturbed, summary.FlagIncomplete}
 
-// touchedText describes what may have influenced the figures without preventing a verdict.
-func touchedText(figures []figure) string {
-	var parts []string
-	for _, note := range []struct {
-		flag  summary.Flag
-		words string
-	}{
-		{summary.FlagBusyNeighbour, "other processes took CPU during the trials of "},
-		{summary.FlagBusyHypervisor, "the hypervisor took CPU during the trials of "},
-		{summary.FlagCPUStolen, "the hypervisor took some CPU during the trials of "},
-		{summary.FlagLowIdle, "the host had almost no idle CPU during the trials of "},
-		{summary.FlagSearchDisturbed, "other processes or the hypervisor took CPU during the search for the breaking point of "},
-		{summary.FlagIncomplete, "a trial was cut off for "},
-	} {
-		var who []string
-		for i := range figures {
-			f := &figures[i]
-			if f.cell != nil && f.touched(note.flag) && !slices.Contains(who, f.label) {
-				who = append(who, f.label)
-			}
-		}
-		if len(who) > 0 {
-			parts = append(parts, note.words+strings.Join(who, " and "))
+// touched names the figures that a flag of their cells matters for.
+func touched(flag summary.Flag, figures []claimed) (why finding.Finding) {
+	for i := range figures {
+		if f := &figures[i]; f.cell != nil && f.touched(flag) && !slices.Contains(why.Names, f.label) {
+			why.Kind, why.Text, why.Names = finding.TouchedBy, string(flag), append(why.Names, f.label)
 		}
 	}
-	return strings.Join(parts, "; ")
+	return why
 }
 
 // touched reports whether a flag of the cell matters for the figure.
-func (f *figure) touched(flag summary.Flag) bool {
-	if f.why != "" && f.of == "" || ofMemory(f.metric) {
-		return false
-	}
+func (f *claimed) touched(flag summary.Flag) bool {
 	has := f.cell.Has
-	breaks := f.metric == BreakingPointMetric
-	switch flag {
-	case summary.FlagSearchDisturbed: // for a ramp, the reason of its bound already says it
-		return breaks && has(flag) && (f.cell.Load.Find || f.bounded() == "")
-	case summary.FlagBusyNeighbour, summary.FlagBusyHypervisor: // they prevent a verdict on every other metric
-		return breaks && has(flag) && !has(summary.FlagSearchDisturbed)
-	case summary.FlagCPUStolen:
-		return has(flag) && !has(summary.FlagBusyHypervisor) // which includes it
-	case summary.FlagLowIdle:
-		return has(flag) && f.disturbedBy() == "" // which includes it
+	switch {
+	case !has(flag), !f.refused.None() && f.of == "", ofMemory(f.metric):
+		return false
+	case flag == summary.FlagSearchDisturbed: // the reason of a ramp's bound already has it
+		return f.metric == BreakingPointMetric && (f.cell.Load.Find || f.bounded().None())
+	case flag == summary.FlagBusyNeighbour, flag == summary.FlagBusyHypervisor:
+		return !has(summary.FlagSearchDisturbed)
+	case flag == summary.FlagCPUStolen:
+		return !has(summary.FlagBusyHypervisor) // which includes it
+	case flag == summary.FlagLowIdle:
+		return !has(summary.FlagBusyNeighbour) && !has(summary.FlagBusyHypervisor) // which include it
 	}
-	return has(flag)
+	return true
 }

@@ -1,147 +1,104 @@
 package verdict
 
 import (
-	"fmt"
 	"math"
-	"slices"
-	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/base/digits"
-	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/experiment"
 )
 
-// Claims compares claims with cells.
+// Claims judges the published statements of an experiment by what its cells show. A
+// bound is judged as those of compare are: by the side on which the whole interval lies.
+// An order is judged by the ranking of its cells.
 type Claims struct {
 	Experiment *experiment.Experiment
 	Cells      []summary.Cell // in the plan's order
 	Absent     []string       // by cell: why it has no trial, if known
 	CPUs       int            // of the host; 0: not known
-	// at returns what a cell shows at one level of its load; false if it holds no such
+	// At returns what a cell shows at one level of its load; false if it holds no such
 	// level.
 	At func(cell int, level float64) (summary.Cell, bool)
 }
 
+// Judge returns a claim with its verdict.
 func (j *Claims) Judge(c *experiment.Claim) summary.Claim {
 	m, _ := MetricOf(c.Metric)
-	out := summary.Claim{Says: c.Says, Published: c.Published, Metric: c.Metric, At: c.At, Unit: m.Unit, Above: c.Above, Below: c.Below, Cells: []summary.ClaimedCell{}}
-	selectors := slices.Clone(c.Order)
-	for _, one := range []*experiment.Selector{c.Of, c.Over} {
-		if one != nil {
-			selectors = append(selectors, *one)
-		}
-	}
-	var figures []figure
-	for i := range selectors {
-		f := j.figure(m, &selectors[i], c.At)
+	out := summary.Claim{Says: c.Says, Published: c.Published, Metric: c.Metric, At: c.At, Unit: m.Unit, Ratio: c.Over != nil,
+		Above: c.Above, Below: c.Below, Cells: []summary.ClaimedCell{}}
+	var figures []claimed
+	for _, s := range c.Selectors() {
+		f := j.figure(m, &s, c.At)
 		if f.cell != nil {
 			out.Unit = m.UnitOf(f.cell)
 		}
 		figures = append(figures, f)
-		out.Cells = append(out.Cells, f.claimed())
+		out.Cells = append(out.Cells, f.summary())
 	}
-	if len(figures) > 1 && !slices.ContainsFunc(figures, func(f figure) bool { return f.why != "" }) {
-		for i := range figures {
-			figures[i].unrepeated()
-		}
-	}
+	var why finding.Finding
 	switch {
 	case len(c.Order) > 0:
-		out.Verdict, out.Reason = inOrder(m, figures)
+		out.Verdict, why = inOrder(m, figures)
 	case c.Over != nil:
-		out.Ratio = true
-		judgeFigure(&out, ratio(figures[0], figures[1]))
+		of := ratio(m, &figures[0], &figures[1])
+		why = judgeFigure(&out, of)
+		if of.refused.Kind == finding.PairNotTested { // what qualifies the two does not matter
+			figures = append(figures, of)
+		}
 	case m.events():
-		judgeEvents(&out, m, &figures[0])
+		why = judgeEvents(&out, m, &figures[0])
 	default:
-		judgeFigure(&out, figures[0])
+		why = judgeFigure(&out, figures[0])
 	}
 	if c.CPUs > 0 && j.CPUs > 0 && j.CPUs < c.CPUs {
-		out.Verdict, out.Reason = summary.Inconclusive, fmt.Sprintf("it needs a host with %d CPUs, and this one has %d", c.CPUs, j.CPUs)
+		out.Verdict, why = summary.Inconclusive, finding.Finding{Kind: finding.TooFewCPUs, N: j.CPUs, Of: c.CPUs}
 	}
-	out.Reason = phrase.Join(append([]string{out.Reason}, notes(j.Experiment, c, figures, out.Verdict)...)...)
+	out.Why = append([]finding.Finding{why}, j.notes(c, figures, out.Verdict)...)
 	return out
 }
 
-// figure returns a metric of the cell that a selector names, at one level of its load,
-// or with nil over the whole load.
-func (j *Claims) figure(m Metric, s *experiment.Selector, at *float64) figure {
-	f := figure{label: s.Label(), metric: m.Name, value: math.NaN()}
-	if s.Cell < 0 || s.Cell >= len(j.Cells) {
-		f.why = "this run has no cell " + f.label
-		return f
-	}
-	f.cell = &j.Cells[s.Cell]
-	f.label = f.cell.Label
-	if at != nil && f.cell.Trials > 0 {
-		level, ok := j.At(s.Cell, *at)
-		if !ok {
-			f.why = "the load of " + f.label + " holds no level of " + digits.Exact(*at) + " in this run"
-			return f
-		}
-		f.cell, f.label = &level, level.Label
-	}
-	switch {
-	case f.cell.Trials == 0:
-		f.why = "nothing was measured for " + f.label
-		if s.Cell < len(j.Absent) && j.Absent[s.Cell] != "" {
-			f.why += ": " + j.Absent[s.Cell]
-		}
-	case m.Name == BreakingPointMetric:
-		f.breaking(f.cell.Breaking)
-	case m.Name == memoryGrowthMetric:
-		f.growth(j.Experiment.Measure.Kept)
-	default:
-		f.over(m, m.Trials(f.cell))
-		f.failing(m)
-		f.disturbed(m)
-	}
-	return f
-}
+// verdicts are what the outcomes of a bound mean for a claim, which states that the
+// figure lies beyond it.
+var verdicts = map[Outcome]summary.Verdict{Broken: summary.Reproduced, Held: summary.NotReproduced, Undecided: summary.Inconclusive}
 
-// judgeFigure judges a figure by the claim's bound.
-func judgeFigure(c *summary.Claim, f figure) {
-	one := f.claimed()
+// judgeFigure judges a figure by the claim's bound, and returns what the verdict rests on.
+func judgeFigure(c *summary.Claim, f claimed) finding.Finding {
+	one := f.summary()
 	c.Value, c.Low, c.High, c.IntervalOf = one.Value, one.Low, one.High, one.IntervalOf
-	if f.why != "" {
-		c.Verdict, c.Reason = summary.Inconclusive, f.why
-		return
+	if !f.refused.None() {
+		c.Verdict = summary.Inconclusive
+		return f.refused
 	}
-	bound := 0.0
-	switch {
-	case c.Above != nil:
-		bound = *c.Above
-		c.Verdict = side(f.low > bound, f.high <= bound)
-	case c.Below != nil:
-		bound = *c.Below
-		c.Verdict = side(f.high < bound, f.low >= bound)
+	bound := Bound{Above: c.Above != nil}
+	if bound.Above {
+		bound.Value = *c.Above
+	} else {
+		bound.Value = *c.Below
 	}
-	text := "lies above "
+	c.Verdict = verdicts[bound.side(f.low, f.high)]
+	why := finding.Finding{Kind: finding.IntervalAbove, Value: bound.Value, Text: c.ValueUnit(), Because: []finding.Finding{f.basis()}}
 	switch {
 	case c.Verdict == summary.Inconclusive && math.IsInf(f.high, 1):
-		c.Reason = "the figure is a lower bound only, and that bound lies below " + boundText(bound, c.ValueUnit())
-		return
+		why.Kind = finding.LowerBoundBelow
 	case c.Verdict == summary.Inconclusive:
-		text = "contains "
-	case f.high <= bound:
-		text = "lies below "
+		why.Kind = finding.IntervalContains
+	case f.high <= bound.Value:
+		why.Kind = finding.IntervalBelow
 	}
-	c.Reason = f.basis() + " " + text + boundText(bound, c.ValueUnit())
+	return why
 }
 
 // judgeEvents judges how often an event happened, trial by trial. One event is not a
 // measurement error, so one trial is enough, and a median over trials has no meaning.
-func judgeEvents(c *summary.Claim, m Metric, f *figure) {
-	if f.trials == 1 { // too few for an interval, but enough here
-		f.why = ""
-		f.disturbed(m)
+func judgeEvents(c *summary.Claim, m Metric, f *claimed) finding.Finding {
+	if f.refused.Kind == finding.OneTrial { // too few for an interval, but enough here
+		f.refused = f.notTheServices(m)
 	}
-	one := f.claimed()
+	one := f.summary()
 	c.Value, c.Low, c.High, c.IntervalOf = one.Value, one.Low, one.High, one.IntervalOf
-	if f.why != "" {
-		c.Verdict, c.Reason = summary.Inconclusive, f.why
-		return
+	if !f.refused.None() {
+		c.Verdict = summary.Inconclusive
+		return f.refused
 	}
 	least := 0.0 // fewest events of a trial that counts
 	if c.Above != nil {
@@ -150,66 +107,35 @@ func judgeEvents(c *summary.Claim, m Metric, f *figure) {
 		least = math.Ceil(*c.Below)
 	}
 	times := 0
-	for _, v := range f.values {
+	for _, v := range m.Trials(f.cell) {
 		if v >= least {
 			times++
 		}
 	}
-	what := fmt.Sprintf("at least %s %s", digits.Exact(least), m.Words)
-	if least == 1 {
-		what = "at least one " + strings.TrimSuffix(m.Words, "s")
-	}
-	c.Reason = fmt.Sprintf("%s in %d of %s", what, times, phrase.Plural(f.trials, "trial"))
+	why := finding.Finding{Kind: finding.EventsInTrials, Value: least, Text: m.Words, N: times, Of: f.trials}
 	all, none := times == f.trials, times == 0
 	switch {
 	case !all && math.IsInf(f.high, 1):
-		c.Verdict = summary.Inconclusive
-		c.Reason += "; the generator was the limit, and under more load there may be more"
-	case c.Above != nil:
-		c.Verdict = side(all, none)
-	case none && f.trials == 1:
-		c.Verdict = summary.Inconclusive
-		c.Reason += ", and one trial without it is no proof; repeat it"
+		why.Kind, c.Verdict = finding.EventsUnderLessLoad, summary.Inconclusive
+	case all && c.Above != nil, none && c.Above == nil && f.trials > 1:
+		c.Verdict = summary.Reproduced
+	case none && c.Above != nil, all && c.Above == nil:
+		c.Verdict = summary.NotReproduced
+	case none:
+		why.Kind, c.Verdict = finding.NoEventInOneTrial, summary.Inconclusive
 	default:
-		c.Verdict = side(none, all)
+		c.Verdict = summary.Inconclusive
 	}
-}
-
-func side(on, off bool) summary.Verdict {
-	switch {
-	case on:
-		return summary.Reproduced
-	case off:
-		return summary.NotReproduced
-	}
-	return summary.Inconclusive
-}
-
-// boundText formats a bound with its unit.
-func boundText(v float64, unit string) string {
-	switch unit {
-	case "share":
-		return digits.Significant(100*v, 6) + "%"
-	case "%":
-		return digits.Significant(v, 6) + "%"
-	case "times":
-		return digits.Significant(v, 6)
-	case "bytes":
-		return digits.Significant(v/(1<<20), 4) + " MiB"
-	}
-	if v >= 1000 {
-		return digits.Exact(v) + " " + unit
-	}
-	return digits.Significant(v, 6) + " " + unit
+	return why
 }
 
 // inOrder judges figures that are claimed to rise from one to the next, by the tests of
 // all their pairs. The claim is reproduced if each lies significantly below the next
 // one, and not reproduced if two of them are significantly in the opposite order.
-func inOrder(m Metric, figures []figure) (summary.Verdict, string) {
+func inOrder(m Metric, figures []claimed) (summary.Verdict, finding.Finding) {
 	var cells []*summary.Cell
 	for i := range figures {
-		if figures[i].why == "" {
+		if figures[i].refused.None() {
 			cells = append(cells, figures[i].cell)
 		}
 	}
@@ -218,13 +144,13 @@ func inOrder(m Metric, figures []figure) (summary.Verdict, string) {
 		for k := i + 1; k < len(figures); k++ {
 			a, b := &figures[i], &figures[k]
 			if e := r.Between(a.cell, b.cell); e.Sign > 0 {
-				return summary.NotReproduced, fmt.Sprintf("%s lies above %s (p %.2g, corrected over all pairs)", a.label, b.label, e.PFamily)
+				return summary.NotReproduced, finding.Finding{Kind: finding.LiesAbove, Names: []string{a.label, b.label}, Share: e.PFamily}
 			}
 		}
 	}
 	for i := range figures {
-		if figures[i].why != "" {
-			return summary.Inconclusive, figures[i].why
+		if !figures[i].refused.None() {
+			return summary.Inconclusive, figures[i].refused
 		}
 	}
 	for i := 1; i < len(figures); i++ {
@@ -232,13 +158,19 @@ func inOrder(m Metric, figures []figure) (summary.Verdict, string) {
 		e := r.Between(a.cell, b.cell)
 		switch {
 		case e.Basis == summary.Untested:
-			return summary.Inconclusive, fmt.Sprintf("%s and %s were not tested: %s", a.label, b.label, GapText(&e, phrase.Plural(min(a.trials, b.trials), "trial")))
+			return summary.Inconclusive, untested(m, a, b, e.Gap, e.Cells)
 		case e.Sign == 0 && math.IsInf(a.high, 1):
-			return summary.Inconclusive, fmt.Sprintf("%s and %s cannot be distinguished: the figure of %s is a lower bound", a.label, b.label, a.label)
+			return summary.Inconclusive, finding.Finding{Kind: finding.AlikeByLowerBound, Names: []string{a.label, b.label}}
 		case e.Sign == 0:
-			return summary.Inconclusive, fmt.Sprintf("%s and %s do not differ significantly (p %.2g, corrected over all pairs)", a.label, b.label, e.PFamily)
+			return summary.Inconclusive, finding.Finding{Kind: finding.Alike, Names: []string{a.label, b.label}, Share: e.PFamily}
 		}
 		highest = max(highest, e.PFamily)
 	}
-	return summary.Reproduced, fmt.Sprintf("each lies below the next one (p at most %.2g, corrected over all pairs)", highest)
+	return summary.Reproduced, finding.Finding{Kind: finding.InOrder, Share: highest}
+}
+
+// untested is why two cells were not tested against one another, of so many cells that
+// are ranked together.
+func untested(m Metric, a, b *claimed, gap summary.Gap, cells int) finding.Finding {
+	return finding.Finding{Kind: finding.PairNotTested, Names: []string{a.label, b.label}, Gap: string(gap), N: min(a.trials, b.trials), Of: Needs(cells)}
 }

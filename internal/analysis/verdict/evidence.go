@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
@@ -114,21 +113,6 @@ func (r *Ranking) Gap(c *summary.Cell) summary.Gap {
 		}
 	}
 	return summary.FewTrials
-}
-
-// GapText explains why two cells were not tested. measured is what each has: "1 ramp".
-func GapText(e *summary.Evidence, measured string) string {
-	switch e.Gap {
-	case summary.OneStart:
-		return "the service was not restarted between trials (restart: false), so they show one start only"
-	case summary.FewTrials:
-		return fmt.Sprintf("%s per cell, at least %d needed (measure.repeats)", measured, Needs(e.Cells))
-	case summary.DisturbedTrials:
-		return "most trials of one of them were disturbed"
-	case summary.GeneratorsDelay:
-		return "the slow tail of one of them is mostly the generator's own"
-	}
-	return string(e.Gap)
 }
 
 // Needs is the number of trials per cell that ranking so many cells takes.

@@ -3,6 +3,7 @@ package verdict
 import (
 	"testing"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
@@ -54,9 +55,10 @@ func TestAnObjectiveWithinAnIntervalIsNotDecided(t *testing.T) {
 		"it is not known whether the objective was met": {judged(true, last(101), func(c *summary.Cell) { c.Objective.Met = nil }), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := ""
-			if n := NearObjective(c.cell); n != nil {
-				got = n.Metric
+			near := NearObjective(c.cell)
+			got := near.Text
+			if near.Kind == finding.NearAvailability {
+				got = "availability"
 			}
 			if got != c.want {
 				t.Errorf("%q, want %q", got, c.want)

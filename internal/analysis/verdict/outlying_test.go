@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 // One trial of six decides the percentile of all requests together, and the objective.
@@ -29,11 +30,11 @@ func TestAnObjectiveThatOneTrialMissesIsExplained(t *testing.T) {
 		{"both meet it", cell(90, 12, 12, 12.5, 350), ""},
 		{"one trial", cell(111.3, 111.3), ""},
 	} {
-		if got := Outlying(c.cell); got != c.want {
+		if got := wording.Of(Outlying(c.cell)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if Together(cell(1, 1)) != "" || Together(cell(1, 1, 1)) != " of all requests together" {
+	if Together(cell(1, 1)) || !Together(cell(1, 1, 1)) {
 		t.Error("a latency of several trials is labelled, and one of one trial is not")
 	}
 }

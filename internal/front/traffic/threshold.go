@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 // Threshold is a condition on the result, as in "p99<300ms".
@@ -138,11 +139,11 @@ func (t Threshold) Judge(r *Result) Kept {
 		late := r.Client.Latency.Late(limit, r.timeout, failed, r.Client.Timeouts)
 		k.Kept = search.Exceeds(float64(late), float64(r.Cell.Requests), 1-share) != t.below
 		if seen && !k.Kept && failed == 0 {
-			k.Why = objective.Lateness(late, r.Cell.Requests, limit)
+			k.Why = wording.Of(objective.Lateness(late, r.Cell.Requests, limit))
 		}
 	}
 	if !k.Kept && failed > 0 && (seen || k.Value == nil) {
-		k.Why = objective.Failing(failed, r.Cell.Requests)
+		k.Why = wording.Of(objective.Failing(failed, r.Cell.Requests))
 	}
 	return k
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/lab/profile"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 // Results are what is derived from a record.
@@ -142,6 +143,7 @@ func read(r *record.Record, readers []func(*signals.Frame)) (*analysis.Builder, 
 // finish computes the results of what was read.
 func finish(r *record.Record, builder *analysis.Builder) (Results, error) {
 	all := Results{Record: r, Summary: builder.Summarize(about(r), r.Run.Host), Series: builder.Series()}
+	wording.Fill(all.Summary)
 	return all, profiles(r, all.Summary)
 }
 

@@ -246,7 +246,7 @@ func (a *asked) objective(c *summary.Cell) string {
 // objectiveMet reports whether a cell meets its objective; false: that is not known, or too
 // close to tell.
 func objectiveMet(c *summary.Cell) (met, known bool) {
-	if c.Objective == nil || c.Objective.Met == nil || verdict.NearObjective(c) != nil {
+	if c.Objective == nil || c.Objective.Met == nil || !verdict.NearObjective(c).None() {
 		return false, false
 	}
 	return *c.Objective.Met, true

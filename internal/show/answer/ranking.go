@@ -118,7 +118,7 @@ func (r *ranking) list(all []verdict.Contender) string {
 	return phrase.List(words)
 }
 
-// alternatives names cells of which one is as good as another: "A or B".
+// alternatives names cells of which any will do: "A or B".
 func alternatives(all []verdict.Contender) string {
 	if len(all) > fewNames {
 		return fmt.Sprintf("any of the %d", len(all))

@@ -10,6 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 // LoadUnit is what a cell's load is counted in.
@@ -159,7 +160,7 @@ func BoundReason(b *summary.BreakingPoint) string {
 	}
 	switch search.Ended(b.Ended) {
 	case search.Time:
-		return "the time was used up before any load missed the objective; start at a higher load, or " + search.Longer
+		return "the time was used up before any load missed the objective; start at a higher load, or " + wording.Longer
 	case search.Most:
 		return "this is the highest load allowed, and the objective is still met"
 	case search.Limited:

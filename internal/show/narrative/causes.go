@@ -156,24 +156,6 @@ func (a *answer) generatorsTail() string {
 // worthNaming is the share of a slow tail below which a cause explains none of it.
 const worthNaming = 0.2
 
-// TailCause is the cause that has the largest share of a cell's slow tail, in a sentence;
-// "" if that is the service's own work, or the shares are not known.
-func TailCause(c *summary.Cell) string {
-	if c.Causes == nil {
-		return ""
-	}
-	top, known := MainPart(c.Causes)
-	switch {
-	case !known:
-		return ""
-	case causes.GeneratorsTail(c):
-		return display.Share(c.Causes.OfGenerator()) + " of its slow tail is the generator's own, so it shows nothing about the service."
-	case top.Name == "rest", top.Value < worthNaming:
-		return ""
-	}
-	return top.explainsTail(c.Causes)
-}
-
 // tail is what the slow tail is made of: in the cell whose tail has the largest cause
 // besides its own work, and in the cell in which that cause is smallest.
 func (a *answer) tail() string {

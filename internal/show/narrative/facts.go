@@ -12,6 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 // RunFacts identify the record: name, platform, time, trials.
@@ -193,7 +194,7 @@ func ObjectiveFigures(c *summary.Cell) string {
 		text = "skipped: the cell has no trial"
 	}
 	if q := c.Quantile(); c.Objective.Quantile != "" && c.LatencyMS != nil {
-		figures = append(figures, QuantileName(q)+" "+latency(c.OfAllRequests(q))+verdict.Together(c))
+		figures = append(figures, QuantileName(q)+" "+latency(c.OfAllRequests(q))+wording.Label(verdict.Together(c)))
 	}
 	if c.Objective.Availability != nil && c.Availability != nil {
 		figures = append(figures, "availability "+display.Percent(*c.Availability))
@@ -202,11 +203,11 @@ func ObjectiveFigures(c *summary.Cell) string {
 		return text
 	}
 	text += ": " + strings.Join(figures, ", ")
-	if why := verdict.Outlying(c); why != "" {
+	if why := wording.Of(verdict.Outlying(c)); why != "" {
 		text += "; " + why
 	}
-	if near := verdict.NearObjective(c); near != nil {
-		text += "; not decided: " + near.Text()
+	if near := verdict.NearObjective(c); !near.None() {
+		text += "; not decided: " + wording.Of(near)
 	}
 	return text
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 const (
@@ -195,8 +196,8 @@ func (a *answer) single(i int) []string {
 	case o.Met == nil && o.Missed != "":
 		all = append(all, "It is not known whether it meets the objective "+display.Plain(o.Text)+": "+display.Plain(o.Missed)+".")
 	case o.Met == nil:
-	case verdict.NearObjective(c) != nil:
-		all = append(all, "Whether it meets the objective "+display.Plain(o.Text)+" is not decided: "+verdict.NearObjective(c).Text()+".")
+	case !verdict.NearObjective(c).None():
+		all = append(all, "Whether it meets the objective "+display.Plain(o.Text)+" is not decided: "+wording.Of(verdict.NearObjective(c))+".")
 	case *o.Met:
 		all = append(all, "It meets the objective "+display.Plain(o.Text)+".")
 	default:
@@ -300,7 +301,7 @@ func (a *answer) objective() string {
 		switch {
 		case c.Objective.Met == nil:
 			unknown = append(unknown, a.names[i])
-		case verdict.NearObjective(c) != nil:
+		case !verdict.NearObjective(c).None():
 			near = append(near, i)
 		case *c.Objective.Met:
 			met = append(met, i)
@@ -341,7 +342,7 @@ func (a *answer) undecided(met, missed, near []int, objective string) string {
 	}
 	whether := "Whether " + a.some(near, verb(near, "meets", "meet")) + " " + what + " is not decided: "
 	if len(near) == 1 {
-		whether += verdict.NearObjective(&a.s.Cells[near[0]]).Text() + "."
+		whether += wording.Of(verdict.NearObjective(&a.s.Cells[near[0]])) + "."
 	} else {
 		whether += "their intervals contain it."
 	}

@@ -39,7 +39,7 @@ func TestNoCellMeetsAnObjectiveWithinItsInterval(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 			for i := range c.cells {
-				if verdict.NearObjective(&c.cells[i]) == nil {
+				if verdict.NearObjective(&c.cells[i]).None() {
 					continue
 				}
 				if figures := ObjectiveFigures(&c.cells[i]); !strings.Contains(figures, "not decided: the 95% interval") {

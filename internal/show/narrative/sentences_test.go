@@ -94,7 +94,7 @@ func TestSentencesOfSlowTails(t *testing.T) {
 	few.Requests, plain.MostIn, plain.ThrottledDirectly, plain.NeighboursGenerator = 7, 5, 0, 0
 	for name, causes := range map[string]*summary.Causes{"all causes": &all, "few requests": &few, "of most trials": &plain} {
 		c := cellOf("go", func(c *summary.Cell) { c.Causes = causes })
-		got[name] = strings.Join([]string{CausesLine(&c), TailBasis(causes), TailCause(&c), tail(c)}, "\n")
+		got[name] = strings.Join([]string{CausesLine(&c), TailBasis(causes), tail(c)}, "\n")
 	}
 	for _, of := range Causes {
 		share := summary.Causes{Quantile: "p999", FromMS: 201, Requests: 300, Rest: 0.4}
@@ -116,7 +116,7 @@ func TestSentencesOfSlowTails(t *testing.T) {
 		}
 		one := cellOf("go", func(c *summary.Cell) { c.Causes = &share })
 		answer := newAnswer(&summary.Summary{Cells: []summary.Cell{one}})
-		got["only "+of.Name] = strings.Join([]string{of.Short, CausesLine(&one), TailCause(&one), answer.tail(), answer.generatorsTail()}, "\n")
+		got["only "+of.Name] = strings.Join([]string{of.Short, CausesLine(&one), answer.tail(), answer.generatorsTail()}, "\n")
 	}
 	generators := func(cells, of int) string {
 		s := &summary.Summary{}

@@ -120,7 +120,7 @@ func (t *tried) slowStarts() string {
 	var names []string
 	for _, v := range t.variants {
 		c := cellOfVariant(t.level, v)
-		if c == nil || c.Objective == nil || c.Objective.Met == nil || *c.Objective.Met || verdict.NearObjective(c) != nil || causes.GeneratorsTail(c) || !t.holds(v) || *t.breaking(v).Load() < *rate {
+		if c == nil || c.Objective == nil || c.Objective.Met == nil || *c.Objective.Met || !verdict.NearObjective(c).None() || causes.GeneratorsTail(c) || !t.holds(v) || *t.breaking(v).Load() < *rate {
 			continue
 		}
 		name := v.Label

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/lab/results"
 	"github.com/millicore/millicore/test/sample"

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/test/sample"
-	"pgregory.net/rapid"
 )
 
 func ptr[T any](v T) *T { return &v }

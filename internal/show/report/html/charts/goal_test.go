@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/test/sample"
 )

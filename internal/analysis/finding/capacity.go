@@ -1,0 +1,62 @@
+package finding
+
+// What shows that something limits a service. Load is where it was seen.
+const (
+	OOMKills            Kind = iota + 500 // N of them
+	RequestsFailed                        // a Share of them, as Counts has it; the service ended N times
+	AlsoFailed                            // likewise, beside another limit
+	LimitUsed                             // Use of its own CPU limit
+	LimitOrParallelism                    // likewise, as N busy threads; whether it was throttled is not known
+	ThrottledInBursts                     // although less of the limit was used, on average: Use
+	DependencyLimitUsed                   // Text is the dependency: Use
+	DependencyThrottled                   // likewise, although less of its limit was used
+	DependencyWaited                      // a request took Value ms, and waited Other ms of it
+	ThreadsBusy                           // Use at Load, as N busy threads
+	HostBusy                              // Use at Load, and Host; N busy threads may be the limit as well
+	FallsBehind                           // Other requests/s of Load were answered, with Use
+	NothingUsedUp                         // Use
+	HostNotIdle                           // Host
+	NoFreePorts                           // for N connections
+	AgentsRan                             // Value of Of agents until the end of trial N
+)
+
+// Two findings that exclude each other. Because has what shows the limit.
+const (
+	TailOfGenerator    Kind = iota + 550 // a Share of the slow tail
+	TailNotThrottled                     // only a Share of it is throttling, in an Allowed share of the periods
+	TailThrottled                        // a Share of it is throttling
+	TailOfDependency                     // a Share of it is the dependency
+	NoMoreWithoutLimit                   // the service holds Other without the limit, and Load with it
+	NoMoreAsItIs                         // likewise, the server as it is
+	MoreWithoutLimit                     // likewise, and Other is more
+)
+
+// Why a ramp has no breaking point, or only a bound, and what qualifies it. Load is a
+// level, and By what was the limit.
+const (
+	FirstLevelMissed    Kind = iota + 600
+	MissedAboveLimited       // Load misses the objective, and By was the limit at Other
+	MissedAboveSilence       // Load misses the objective, and no request ended below
+	MissedBesideOthers       // Text is who took CPU
+	LevelLimited             // nothing is known about the service
+	LevelLimitedAbove        // it may handle more
+	LevelLimitedBetween      // between the two levels that decide
+	NoLevelEnded             // no request ended at any level
+	NoLevelEndedAbove        // or above Load
+	EveryLevelMet
+	MetAgain           // Load misses the objective, and Loads above it meet it
+	OthersAtLevel      // Text is who took CPU
+	TrialsBesideOthers // in N of Of trials others took CPU at the level that decides
+	AgentsStopped      // early, and a Share of the load was missing
+)
+
+// What several searches found together.
+const (
+	ServiceSkipped  Kind = iota + 650
+	NoSearch             // was possible
+	EachGaveBound        // each of N, the highest Load
+	SomeFoundNoLoad      // N of Of found none that meets the objective; Because has why
+	SomeFoundLoads       // N of Of did, up to Load
+	SomeGaveBounds       // N of Of gave a lower bound, at least Load
+	SomeLeftOut          // N of Of found no breaking point
+)

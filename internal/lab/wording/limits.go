@@ -1,0 +1,181 @@
+package wording
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/base/phrase"
+)
+
+// Evidence words the figures that show a limit: "it used 99% of its CPU limit, throttled in
+// 87% of the periods".
+func Evidence(all []finding.Finding) string { return strings.Join(each(all), ", ") }
+
+// limitWords words what shows that something limits a service, and what refutes that.
+var limitWords = map[finding.Kind]func(f finding.Finding) string{
+	finding.OOMKills:       func(f finding.Finding) string { return phrase.Plural(f.N, "OOM kill") + " in the windows above it" },
+	finding.RequestsFailed: failed,
+	finding.AlsoFailed: func(f finding.Finding) string {
+		return "and at the lowest loads that missed the objective " + failed(f)
+	},
+	finding.LimitUsed: func(f finding.Finding) string { return followed(used(f.Use), throttled(f.Use)) },
+	finding.LimitOrParallelism: func(f finding.Finding) string {
+		return fmt.Sprintf("%s, as %s; whether it was throttled was not measured, so it is the limit or its own parallelism", used(f.Use), busyThreads(f.N))
+	},
+	finding.ThrottledInBursts: func(f finding.Finding) string {
+		return fmt.Sprintf("it was %s, though it used %s of its CPU limit on average", throttled(f.Use), ofLimit(f.Use))
+	},
+	finding.DependencyLimitUsed: func(f finding.Finding) string {
+		return followed(fmt.Sprintf("%s used %s of its own CPU limit", f.Text, ofLimit(f.Use)), throttled(f.Use))
+	},
+	finding.DependencyThrottled: func(f finding.Finding) string {
+		return fmt.Sprintf("%s was %s, though it used %s of its own CPU limit on average", f.Text, throttled(f.Use), ofLimit(f.Use))
+	},
+	finding.DependencyWaited: func(f finding.Finding) string {
+		return fmt.Sprintf("a request took %s ms, of which it waited %s ms for a dependency", digits.Three(f.Value), digits.Three(f.Other))
+	},
+	finding.ThreadsBusy: func(f finding.Finding) string { return followed(usedAt(f), throttled(f.Use)) },
+	finding.HostBusy: func(f finding.Finding) string {
+		text := fmt.Sprintf("%s, and %.2f of the %d CPUs%s were busy", usedAt(f), f.Host.Busy, f.Host.CPUs, f.Host.On)
+		if f.N > 0 { // a busy thread and a host without idle CPU use as much
+			text += ": its parallelism may be the limit as well"
+		}
+		return text
+	},
+	finding.FallsBehind: func(f finding.Finding) string {
+		return fmt.Sprintf("%s: of %s requests/s it answered %s with %.2f CPUs, which is no whole number of busy threads: locks, queues, or workers that wait",
+			none(f), digits.Three(f.Load), digits.Three(f.Other), *f.Use.Cores)
+	},
+	finding.NothingUsedUp: func(f finding.Finding) string {
+		return none(f) + ": its own parallelism, locks or queues; " + used(f.Use)
+	},
+	finding.HostNotIdle: func(f finding.Finding) string {
+		return fmt.Sprintf("%.2f of %d CPUs were idle%s", f.Host.Idle, f.Host.CPUs, f.Host.On)
+	},
+	finding.NoFreePorts: func(f finding.Finding) string {
+		return fmt.Sprintf("connections that could not be made for lack of a free local port: %d", f.N)
+	},
+	finding.AgentsRan: func(f finding.Finding) string {
+		return fmt.Sprintf("%.0f of %d agents ran until the end of trial %d", f.Value, f.Of, f.N)
+	},
+
+	finding.TailOfGenerator: func(f finding.Finding) string {
+		return tail(f, "the generator's own") + ", so nothing is known about the service"
+	},
+	finding.TailNotThrottled: func(f finding.Finding) string {
+		return fmt.Sprintf("%s, although it was throttled in %.0f%% of the periods there", butTail(f, "throttling"), 100*f.Allowed)
+	},
+	finding.TailThrottled:      func(f finding.Finding) string { return butTail(f, "throttling") },
+	finding.TailOfDependency:   func(f finding.Finding) string { return butTail(f, "the dependency") },
+	finding.NoMoreWithoutLimit: func(f finding.Finding) string { return butWithoutLimit(f, "it holds "+noMore(f)) },
+	finding.NoMoreAsItIs:       func(f finding.Finding) string { return butWithoutLimit(f, "the server as it is holds "+noMore(f)) },
+	finding.MoreWithoutLimit:   func(f finding.Finding) string { return butWithoutLimit(f, "it holds more") },
+}
+
+// failed words how many requests got no good answer: "12% of the requests got no good
+// answer (214 were cut off)".
+func failed(f finding.Finding) string {
+	counts := slices.Clone(f.Counts)
+	slices.SortStableFunc(counts, func(x, y finding.Count) int { return int(max(-1, min(1, y.N-x.N))) })
+	parts := make([]string, len(counts))
+	for i, c := range counts {
+		parts[i] = fmt.Sprintf("%d %s", c.N, c.Did)
+	}
+	text := fmt.Sprintf("%.3g%% of the requests got no good answer (%s)", 100*f.Share, strings.Join(parts, ", "))
+	if f.N > 0 {
+		text += fmt.Sprintf("; the service ended %s there", phrase.Plural(f.N, "time"))
+	}
+	return text
+}
+
+// used words how much of its limit a service used, or how many CPUs without one.
+func used(u finding.Use) string {
+	switch {
+	case u.OfLimit != nil:
+		return "it used " + ofLimit(u) + " of its CPU limit"
+	case u.Cores != nil:
+		return fmt.Sprintf("it used %.2f CPUs", *u.Cores)
+	}
+	return "its CPU was not measured"
+}
+
+func ofLimit(u finding.Use) string {
+	share := 0.0
+	if u.OfLimit != nil {
+		share = *u.OfLimit
+	}
+	return fmt.Sprintf("%.0f%%", 100*share)
+}
+
+// throttled words how much a limit throttled: "throttled in 87% of the periods (54 ms per
+// throttled period, summed over CPUs)"; "" if it is not known.
+func throttled(u finding.Use) string {
+	if u.Throttled == nil {
+		return ""
+	}
+	text := fmt.Sprintf("throttled in %.0f%% of the periods", 100**u.Throttled)
+	if u.PerPeriod != nil {
+		text += fmt.Sprintf(" (%s ms per throttled period, summed over CPUs)", digits.Three(1e3**u.PerPeriod))
+	}
+	return text
+}
+
+// followed adds a clause that may be empty.
+func followed(text, clause string) string {
+	if clause == "" {
+		return text
+	}
+	return text + ", " + clause
+}
+
+// usedAt words what a service used at a load: "at 300 requests/s it used 1.00 CPUs, as one
+// busy thread does".
+func usedAt(f finding.Finding) string {
+	unit := "requests/s"
+	if f.Users {
+		unit = "users"
+	}
+	text := fmt.Sprintf("at %s %s it used %.2f CPUs", digits.Three(f.Load), unit, *f.Use.Cores)
+	if f.N > 0 {
+		text += ", as " + busyThreads(f.N)
+	}
+	return text
+}
+
+func busyThreads(n int) string {
+	if n == 1 {
+		return "one busy thread does"
+	}
+	return fmt.Sprintf("%d busy threads do", n)
+}
+
+// none words what does not limit a service.
+func none(f finding.Finding) string {
+	if f.Failed {
+		return "neither its CPU limit nor memory"
+	}
+	return "neither its CPU limit, nor memory, nor errors"
+}
+
+func tail(f finding.Finding, what string) string {
+	return fmt.Sprintf("%.0f%% of the time of its slowest requests at the breaking point is %s", 100*f.Share, what)
+}
+
+// above words what shows the limit of a breaking point.
+func above(f finding.Finding) string { return "above the breaking point " + Evidence(f.Because) }
+
+func butTail(f finding.Finding, what string) string { return above(f) + "; but " + tail(f, what) }
+
+func butWithoutLimit(f finding.Finding, but string) string {
+	return fmt.Sprintf("%s; but without the limit %s (%s against %s)", above(f), but, digits.Three(f.Other), digits.Three(f.Load))
+}
+
+func noMore(f finding.Finding) string {
+	if f.Other > f.Load {
+		return "no more, within the intervals,"
+	}
+	return "no more"
+}

@@ -1,0 +1,263 @@
+package wording
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/test/testkit/golden"
+)
+
+func number(v float64) *float64 { return &v }
+
+var (
+	used98  = finding.Use{Cores: number(0.98), OfLimit: number(0.98), Throttled: number(0.87), PerPeriod: number(0.054)}
+	used30  = finding.Use{Cores: number(0.3), OfLimit: number(0.3), Throttled: number(0.25)}
+	noLimit = finding.Use{Cores: number(1.01)}
+	cut     = []finding.Count{{N: 3, Did: "were refused"}, {N: 214, Did: "were cut off"}}
+	nodes   = finding.Host{Busy: 1.9, Idle: 0.1, CPUs: 2, On: " on node-1"}
+	ab      = []string{"a", "b"}
+	limit   = []finding.Finding{{Kind: finding.LimitUsed, Use: used98}}
+	search  = []finding.Finding{{Kind: finding.NothingMissed, Load: 700}}
+)
+
+// Figures that differ from one another, so that no two can be swapped unseen.
+var samples = []finding.Finding{
+	{Kind: finding.NothingToMiss},
+	{Kind: finding.UpperEndUnknown, Load: 1234.56},
+	{Kind: finding.WideInterval, Seconds: 57.5, Load: 300},
+	{Kind: finding.FailsAtAnyLoad, Share: 0.125, Allowed: 0.01},
+	{Kind: finding.MissedAtEveryLoad, Load: 0.78},
+	{Kind: finding.MissedAtLowest, Load: 12, Because: []finding.Finding{{Kind: finding.LateOrFailed, Share: 0.02, Allowed: 0.01}, {Kind: finding.WithoutGoodAnswer, Share: 0.3, Allowed: 0.001}}},
+	{Kind: finding.NothingAnswered, Load: 12},
+	{Kind: finding.TooShort, Time: 3 * time.Second},
+	{Kind: finding.GeneratorLimitAbove, Load: 40_000},
+	{Kind: finding.GeneratorLimitAtLowest, Load: 50},
+	{Kind: finding.MetAtHighestAllowed, Load: 1_000_000},
+	search[0],
+	{Kind: finding.Unavailable, Load: 3200, Because: []finding.Finding{{Kind: finding.StoppedAnswering, Requests: 480, Again: 50, Load: 60}}},
+	{Kind: finding.EndedUnavailable, Load: 3200, Because: []finding.Finding{{Kind: finding.Recorded, Text: "it died"}}},
+	{Kind: finding.NothingEnded, N: 4, Load: 50},
+	{Kind: finding.BesideOthers, Who: disturbance.Neighbour},
+	{Kind: finding.BesideOthers, Who: disturbance.Hypervisor, Time: 58 * time.Second, Because: []finding.Finding{{Kind: finding.MetAndMissedNear, Load: 200, Requests: 6400}}},
+	{Kind: finding.BoundBesideOthers, Who: disturbance.Neighbour | disturbance.Hypervisor, Load: 280, Requests: 1400},
+	{Kind: finding.BoundBesideOthers, Who: disturbance.Stop, Load: 280, Requests: 1400},
+	{Kind: finding.EndedEarly, Text: "agent 1 failed"},
+	{Kind: finding.BoundEndedEarly, Text: "agent 1 failed"},
+	{Kind: finding.Interrupted},
+	{Kind: finding.LateOrFailed, Share: 0.02, Allowed: 0.01},
+	{Kind: finding.WithoutGoodAnswer, Share: 0.3, Allowed: 0.001},
+	{Kind: finding.StoppedAnswering, Requests: 480, Again: 50, Load: 60},
+	{Kind: finding.NoRequestEnded, N: 4},
+	{Kind: finding.MetAndMissedNear, Load: 200, Requests: 6400},
+	{Kind: finding.MetTooBriefly, Load: 50, N: 3, Requests: 1000, Seconds: 2.5},
+	{Kind: finding.MetByTooFew, Load: 50, N: 1, Requests: 1},
+	{Kind: finding.MetByTooFew, Load: 50, N: 2, Requests: 90},
+	{Kind: finding.Recorded, Text: "it was killed"},
+	{Kind: finding.RecoveryNotAsked},
+	{Kind: finding.FewUsers},
+	{Kind: finding.OthersTookCPU, Who: disturbance.Hypervisor},
+	{Kind: finding.GeneratorLimit},
+	{Kind: finding.RecoveryTimeUsed},
+	{Kind: finding.OverloadMet, Load: 450},
+	{Kind: finding.NoOverload},
+	{Kind: finding.NoBreakingPoint},
+	{Kind: finding.UnavailableBefore},
+	{Kind: finding.NotBroken},
+	{Kind: finding.NotMeasured},
+
+	{Kind: finding.OOMKills, N: 2},
+	{Kind: finding.RequestsFailed, Share: 0.123456, Counts: cut},
+	{Kind: finding.RequestsFailed, Share: 0.123456, Counts: cut, N: 1},
+	{Kind: finding.AlsoFailed, Share: 0.02, Counts: cut},
+	{Kind: finding.LimitUsed, Use: used98},
+	{Kind: finding.LimitUsed, Use: noLimit},
+	{Kind: finding.LimitUsed},
+	{Kind: finding.LimitOrParallelism, Use: finding.Use{OfLimit: number(0.99)}, N: 2},
+	{Kind: finding.ThrottledInBursts, Use: used30},
+	{Kind: finding.DependencyLimitUsed, Text: "db", Use: used98},
+	{Kind: finding.DependencyThrottled, Text: "db", Use: used30},
+	{Kind: finding.DependencyWaited, Value: 12.34, Other: 9.87},
+	{Kind: finding.ThreadsBusy, Load: 300, Use: noLimit, N: 1},
+	{Kind: finding.ThreadsBusy, Load: 20, Users: true, Use: used98, N: 2},
+	{Kind: finding.HostBusy, Load: 300, Use: noLimit, Host: nodes},
+	{Kind: finding.HostBusy, Load: 300, Use: noLimit, Host: nodes, N: 1},
+	{Kind: finding.FallsBehind, Load: 300, Other: 210, Use: finding.Use{Cores: number(0.55)}},
+	{Kind: finding.NothingUsedUp, Use: used30, Failed: true},
+	{Kind: finding.HostNotIdle, Host: nodes},
+	{Kind: finding.NoFreePorts, N: 17},
+	{Kind: finding.AgentsRan, Value: 19, Of: 20, N: 3},
+	{Kind: finding.TailOfGenerator, Share: 0.6},
+	{Kind: finding.TailNotThrottled, Share: 0.02, Allowed: 0.45, Because: limit},
+	{Kind: finding.TailThrottled, Share: 0.7, Because: limit},
+	{Kind: finding.TailOfDependency, Share: 0.03, Because: limit},
+	{Kind: finding.NoMoreWithoutLimit, Load: 300, Other: 290, Because: limit},
+	{Kind: finding.NoMoreAsItIs, Load: 300, Other: 301, Because: limit},
+	{Kind: finding.MoreWithoutLimit, Load: 300, Other: 600, Because: limit},
+
+	{Kind: finding.FirstLevelMissed, Load: 1000},
+	{Kind: finding.MissedAboveLimited, Load: 2000, Other: 1000, By: summary.ByHost},
+	{Kind: finding.MissedAboveSilence, Load: 2000},
+	{Kind: finding.MissedBesideOthers, Load: 2000, Text: "other processes used 0.50 CPUs"},
+	{Kind: finding.LevelLimited, Load: 1000, By: summary.ByGenerator},
+	{Kind: finding.LevelLimitedAbove, Load: 1000, By: summary.ByGenerator},
+	{Kind: finding.LevelLimitedBetween, Load: 1000, By: summary.ByHost},
+	{Kind: finding.NoLevelEnded},
+	{Kind: finding.NoLevelEndedAbove, Load: 1000},
+	{Kind: finding.EveryLevelMet},
+	{Kind: finding.MetAgain, Load: 100, Loads: []float64{200}},
+	{Kind: finding.MetAgain, Load: 100, Loads: []float64{200, 300}},
+	{Kind: finding.MetAgain, Load: 100, Loads: []float64{200, 300, 400, 500}},
+	{Kind: finding.OthersAtLevel, Load: 1000, Text: "the hypervisor took 0.50 CPUs"},
+	{Kind: finding.TrialsBesideOthers, N: 2, Of: 6},
+	{Kind: finding.AgentsStopped, Share: 0.05},
+	{Kind: finding.ServiceSkipped},
+	{Kind: finding.NoSearch},
+	{Kind: finding.EachGaveBound, N: 3, Load: 510},
+	{Kind: finding.SomeFoundNoLoad, N: 2, Of: 3, Because: []finding.Finding{{Kind: finding.NothingAnswered, Load: 1}}},
+	{Kind: finding.SomeFoundLoads, N: 1, Of: 3, Load: 320},
+	{Kind: finding.SomeGaveBounds, N: 1, Of: 2, Load: 500, AtLeast: true, Because: search},
+	{Kind: finding.SomeLeftOut, N: 1, Of: 6, Because: []finding.Finding{{Kind: finding.Interrupted}}},
+	{Kind: finding.SomeLeftOut, N: 2, Of: 6, Because: []finding.Finding{{Kind: finding.Interrupted}}},
+
+	{Kind: finding.IntervalAbove, Value: 1.5, Text: "times", Because: []finding.Finding{{Kind: finding.Interval}}},
+	{Kind: finding.IntervalBelow, Value: 0.103, Text: "share", Because: []finding.Finding{{Kind: finding.RangeOfTrials, N: 3}}},
+	{Kind: finding.IntervalContains, Value: 4500, Text: "requests/s", Because: []finding.Finding{{Kind: finding.RangeOfLevels}}},
+	{Kind: finding.LowerBoundBelow, Value: 250_000_000, Text: "bytes"},
+	{Kind: finding.IntervalAbove, Value: 99.5, Text: "%", Because: []finding.Finding{{Kind: finding.IntervalOfSearch}}},
+	{Kind: finding.IntervalBelow, Value: 97, Text: "ms", Because: []finding.Finding{{Kind: finding.RangeOfSteps, N: 2}}},
+	{Kind: finding.EventsInTrials, Value: 1, Text: "OOM kills", N: 2, Of: 3},
+	{Kind: finding.EventsUnderLessLoad, Value: 3, Text: "restarts", N: 0, Of: 2},
+	{Kind: finding.NoEventInOneTrial, Value: 1, Text: "OOM kills", N: 0, Of: 1},
+	{Kind: finding.InOrder, Share: 0.029},
+	{Kind: finding.LiesAbove, Names: ab, Share: 0.0022},
+	{Kind: finding.Alike, Names: ab, Share: 0.39},
+	{Kind: finding.AlikeByLowerBound, Names: ab},
+	{Kind: finding.PairNotTested, Names: ab, Gap: string(summary.FewTrials), N: 2, Of: 4},
+	{Kind: finding.PairNotTested, Names: ab, Gap: string(summary.OneStart)},
+	{Kind: finding.PairNotTested, Names: ab, Gap: string(summary.DisturbedTrials)},
+	{Kind: finding.PairNotTested, Names: ab, Gap: string(summary.GeneratorsDelay)},
+	{Kind: finding.Interval},
+	{Kind: finding.IntervalOfSearch},
+	{Kind: finding.RangeOfTrials, N: 3},
+	{Kind: finding.RangeOfSteps, N: 2},
+	{Kind: finding.RangeOfLevels},
+	{Kind: finding.NoSuchCell, Names: ab},
+	{Kind: finding.NoSuchLevel, Names: ab, Load: 2500.5},
+	{Kind: finding.NothingMeasured, Names: ab},
+	{Kind: finding.NothingMeasured, Names: ab, Text: "bun is not installed"},
+	{Kind: finding.MetricNotMeasured, Names: ab, Text: "p99 of waiting for the dependency"},
+	{Kind: finding.NoSingleLevel, Names: ab, Text: "p99"},
+	{Kind: finding.OneTrial, Names: ab},
+	{Kind: finding.NotSearched, Names: ab},
+	{Kind: finding.NoneFound, Names: ab, Because: search},
+	{Kind: finding.RestartedEachTrial, Names: ab},
+	{Kind: finding.MemoryNotMeasured, Names: ab},
+	{Kind: finding.OneTrialNoGrowth, Names: ab},
+	{Kind: finding.OneStepOfGrowth, Names: ab},
+	{Kind: finding.MostlyDisturbed, Names: ab},
+	{Kind: finding.Disturbed, Names: ab},
+	{Kind: finding.GeneratorWasLimit, Names: ab},
+	{Kind: finding.SentLate, Names: ab},
+	{Kind: finding.AgentWaited, Names: ab},
+	{Kind: finding.TailIsGenerators, Names: ab},
+	{Kind: finding.RatioToZero, Names: ab},
+	{Kind: finding.BothLowerBounds},
+	{Kind: finding.TooFewCPUs, N: 2, Of: 6},
+	{Kind: finding.OneStart, Text: summary.BySearch},
+	{Kind: finding.OneStart, Text: summary.ByLevels},
+	{Kind: finding.OnlyLowerBound, Names: ab, Because: search},
+	{Kind: finding.LowerBoundByFailures, Names: ab},
+	{Kind: finding.TouchedBy, Names: ab, Text: string(summary.FlagLowIdle)},
+	{Kind: finding.NotRestarted},
+	{Kind: finding.SetOnCommandLine, Names: []string{"limits", "load", "the service"}},
+
+	{Kind: finding.ObjectiveMet},
+	{Kind: finding.ObjectiveMissed},
+	{Kind: finding.ObjectiveUnknown},
+	{Kind: finding.NoLoadMeets},
+	{Kind: finding.LoadUnknown},
+	{Kind: finding.MeetsUpTo, Load: 352.4},
+	{Kind: finding.MeetsUpTo, Load: 12, Users: true, AtLeast: true},
+	{Kind: finding.EstimatedUpTo, Load: 352.4},
+	{Kind: finding.ObjectiveIs, Text: "p99 <= 100ms"},
+	{Kind: finding.Measured, Because: []finding.Finding{{Kind: finding.QuantileMeasured, Text: "p99", Value: 23.52}, {Kind: finding.AvailabilityMeasured, Value: 99.95}}},
+	{Kind: finding.MeasuredAt, Load: 352.4, Because: []finding.Finding{{Kind: finding.QuantileTogether, Text: "p99", Value: 23.52, AtLeast: true}}},
+	{Kind: finding.MissedAt, Load: 400},
+	{Kind: finding.NotDecided, Because: []finding.Finding{{Kind: finding.NearByTrials, Text: "p99", Value: 77.6, Other: 114}}},
+	{Kind: finding.NearByTrials, Text: "p99", Value: 77.6, Other: math.Inf(1)},
+	{Kind: finding.NearByRange, Text: "p99", Value: 77.6, Other: 114},
+	{Kind: finding.NearAvailability, Value: 99.95, Other: 100},
+	{Kind: finding.QuantileOfNoLevel, Text: "p99"},
+	{Kind: finding.QuantileMeasured, Text: "p99", Value: 23.52},
+	{Kind: finding.QuantileTogether, Text: "p99", Value: 23.52},
+	{Kind: finding.AvailabilityOfNone},
+	{Kind: finding.AvailabilityMeasured, Value: 99.95},
+	{Kind: finding.OutlyingTrials, Text: "p99", Value: 12.5, Of: 6, N: 1, Other: 350},
+	{Kind: finding.OutlyingTrials, Text: "p99", Value: 12.5, Of: 6, N: 2, Other: math.Inf(1)},
+	{Kind: finding.FailedRequests, Share: 0.0148},
+	{Kind: finding.LateRequests, Share: 0.0148, Time: 100 * time.Millisecond},
+	{Kind: finding.OnlyGeneratorMisses},
+	{Kind: finding.TrialsInvalid, N: 1},
+	{Kind: finding.TrialsFailed, N: 2},
+	{Kind: finding.TrialsCutOff, N: 1},
+	{Kind: finding.TrialsLeftOut, N: 2},
+	{Kind: finding.TrialsNamed, Names: []string{"5"}, Because: []finding.Finding{{Kind: finding.Recorded, Text: "no such file"}}},
+	{Kind: finding.TrialsNamed, Names: []string{"5", "6"}, N: 2, Because: []finding.Finding{{Kind: finding.Recorded, Text: "no such file"}}},
+	{Kind: finding.SkippedService, Text: "bun"},
+	{Kind: finding.OrderOfFailure},
+	{Kind: finding.LoadsOfFailure},
+	{Kind: finding.FailAtLoads, Because: []finding.Finding{{Kind: finding.CellsFail, Names: ab, Load: 200, Text: "requests/s"}, {Kind: finding.CellsFail, Names: ab[:1], Load: 300}}},
+	{Kind: finding.HoldToLoads, Because: []finding.Finding{{Kind: finding.CellsHold, Names: ab, Load: 500}}},
+	{Kind: finding.CellsFail, Names: ab, Load: 200, Text: "users"},
+	{Kind: finding.CellsHold, Names: ab[:1], Load: 500},
+	{Kind: finding.NotRanked, Because: []finding.Finding{{Kind: finding.NoTest, Gap: string(summary.FewTrials), N: 1, Text: "ramp", Of: 4}}},
+	{Kind: finding.NoTest, Gap: string(summary.FewTrials), N: 2, Of: 4},
+	{Kind: finding.SomeAlike},
+	{Kind: finding.MemoryGrows},
+	{Kind: finding.MemoryPeaks, Loads: []float64{100 << 20, 200 << 20}, Other: 2},
+	{Kind: finding.MemoryPeaks, Loads: []float64{100 << 20, 200 << 20}, Value: 400 << 20, Other: 2},
+}
+
+// TestWords compares the words of each kind with those that were read and approved.
+func TestWords(t *testing.T) {
+	var text strings.Builder
+	seen := map[finding.Kind]bool{}
+	for _, f := range samples {
+		seen[f.Kind] = true
+		fmt.Fprintln(&text, Of(f))
+	}
+	for kind := range table {
+		if !seen[kind] {
+			t.Errorf("kind %d has words, and no sample", kind)
+		}
+	}
+	golden.Check(t, "words.txt", text.String())
+}
+
+func TestNothingHasNoWords(t *testing.T) {
+	if got := Joined([]finding.Finding{{}, {Kind: finding.NotMeasured}, {}}); got != Of(finding.Finding{Kind: finding.NotMeasured}) {
+		t.Errorf("%q", got)
+	}
+	if got := Evidence([]finding.Finding{{Kind: finding.OOMKills, N: 1}, {Kind: finding.AlsoFailed, Share: 0.5, Counts: cut[:1]}}); got != "1 OOM kill in the windows above it, and at the lowest loads that missed the objective 50% of the requests got no good answer (3 were refused)" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSourcesAreNamedByWhatTheyDid(t *testing.T) {
+	for s, want := range map[disturbance.Source]string{
+		disturbance.Neighbour:                          "other processes took CPU",
+		disturbance.Neighbour | disturbance.Hypervisor: "other processes or the hypervisor took CPU",
+		disturbance.Stop:                               "a signal or a frozen control group stopped the service",
+		disturbance.Hypervisor | disturbance.Stop:      "the hypervisor took CPU and a signal or a frozen control group stopped the service",
+	} {
+		if got := did(s); got != want {
+			t.Errorf("%d: %q, want %q", s, got, want)
+		}
+	}
+}
