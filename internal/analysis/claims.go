@@ -61,9 +61,6 @@ func (c *cell) atLevel(s *summary.Cell, level float64) (summary.Cell, bool) {
 		one.OfAll = objective.OfAll(of, true)
 		out.PerTrial = append(out.PerTrial, one)
 		out.Flags = append(out.Flags, noiseFlags(&of.Noise, c.goal.Late())...)
-		if t.attempt.cut() {
-			out.Flags = append(out.Flags, summary.FlagIncomplete)
-		}
 		all.Merge(of)
 	}
 	out.Generator = c.generator(all)

@@ -7,10 +7,6 @@ import (
 	"github.com/millicore/millicore/internal/analysis/verdict"
 )
 
-// fewPeriods is how many CFS periods a p99.9 needs. One stall affects all requests in
-// flight, so the sample size is the number of periods, not of requests.
-const fewPeriods = 1000
-
 // flags returns the flags of a cell; whole are the sums of all its frames.
 func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) summary.Flags {
 	flags := summary.Flags{}
@@ -31,12 +27,10 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 		for _, f := range noiseFlags(&t.noise().Noise, c.goal.Late()) {
 			flag(f, true)
 		}
-		flag(summary.FlagIncomplete, t.attempt.cut())
 	}
 	flag(summary.FlagAgentLost, s.Generator.Lost > 0)
 	flag(summary.FlagSearchDisturbed, c.ramps().Disturbed() > 0)
 	flag(summary.FlagNoWindows, c.noWindows && s.LatencyMS != nil && c.levels == nil && sums.Value(s.CPU.ThrottledPeriods) > 0)
-	flag(summary.FlagLowerBound, s.Breaking != nil && s.Breaking.AtLeast && s.Breaking.LimitedBy != "")
 	flag(summary.FlagUnsteady, c.levels == nil && !find && 2*c.drifts() > len(c.trials))
 	for _, d := range s.Dependencies {
 		flag(summary.FlagDependencyThrottled, sums.Value(d.ThrottledPeriods) > 0)
@@ -52,14 +46,10 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 	}
 	flag(summary.FlagFrozen, s.Frozen != "")
 	flag(summary.FlagOOMKilled, sums.Value(s.Memory.OOMKills) > 0)
-	flag(summary.FlagDropped, !find && s.Errors.Dropped > 0)
-	flag(summary.FlagFewPeriods, s.LatencyMS != nil && s.CPU.Periods != nil && *s.CPU.Periods < fewPeriods && c.plan.Limits.CPUMillis > 0)
 	flag(summary.FlagFewRequests, s.LatencyMS != nil && !verdict.Supports(s, "p99"))
-	flag(summary.FlagBeyondRange, whole.Client.Latency.Beyond() > 0)
 	flag(summary.FlagMovingLoad, c.levels != nil && len(c.levels.Held) != 1 && !c.exp.Measure.Whole)
 	for _, a := range attempts {
 		flag(summary.FlagFailed, a.Cell == c.plan.Index && a.State == Failed)
-		flag(summary.FlagAgentStopped, a.Cell == c.plan.Index && len(a.Held) > 0)
 		flag(summary.FlagInvalid, a.Cell == c.plan.Index && a.State == Invalid)
 	}
 	return flags
@@ -84,7 +74,7 @@ func noiseFlags(n *disturbance.Noise, late float64) summary.Flags {
 		when bool
 	}{
 		{summary.FlagBusyNeighbour, by&disturbance.Neighbour != 0}, {summary.FlagBusyHypervisor, by&disturbance.Hypervisor != 0},
-		{summary.FlagCPUStolen, n.Stolen()}, {summary.FlagAgentWaited, n.AgentWaited() != ""}, {summary.FlagAgentThrottled, n.AgentThrottled()}, {summary.FlagLowIdle, n.LowIdle()},
+		{summary.FlagAgentThrottled, n.AgentThrottled()},
 	} {
 		if one.when {
 			flags = append(flags, one.flag)

@@ -49,7 +49,7 @@ func TestADisturbedGeneratorIsReported(t *testing.T) {
 			}
 			r := suffering(t, c.harm, append(c.args, "http://"+address+c.path)...)
 			words := slices.DeleteFunc(slices.Clone(r.Flags), func(flag summary.Flag) bool {
-				return !slices.Contains(summary.Flags{summary.FlagAgentThrottled, summary.FlagAgentWaited, summary.FlagSentLate, summary.FlagGeneratorLimited}, flag)
+				return !slices.Contains(summary.Flags{summary.FlagAgentThrottled, summary.FlagSentLate, summary.FlagGeneratorLimited}, flag)
 			})
 			if r.Generator.Limited != slices.Contains(words, summary.FlagGeneratorLimited) {
 				t.Errorf("limited: %v, but flags %q", r.Generator.Limited, r.Flags)

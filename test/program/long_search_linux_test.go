@@ -109,9 +109,6 @@ load: {request: {path: /ok}, find: breaking-point`+load+`}`+strings.Replace(brie
 			if b.LimitedBy != summary.ByGenerator {
 				t.Errorf("limited by %q (%s), want the generator", b.LimitedBy, b.Evidence)
 			}
-			if !slices.Contains(c.Flags, "lower_bound") && b.Load() != nil {
-				t.Errorf("flags %q", c.Flags)
-			}
 		})
 	}
 }

@@ -171,7 +171,7 @@ func Bounds() results.Results {
 	}{
 		{"nginx", summary.BreakingPoint{RateRPS: ptr(40000.0), Low: ptr(38900.0), AtLeast: true, LimitedBy: summary.ByGenerator,
 			Evidence: "1% of the requests were sent more than 2.4 ms late", Reason: "the generator sends no more than this", TrafficS: 31, Searches: 1}, nil,
-			summary.Flags{"lower_bound"}},
+			nil},
 		{"python", summary.BreakingPoint{RateRPS: ptr(1240.0), Low: ptr(1130.0), High: ptr(1420.0), LimitedBy: summary.ByService, TrafficS: 58, Searches: 1,
 			Evidence: "neither its CPU limit, nor memory, nor errors: its own parallelism, locks or queues; it used 61% of its CPU limit",
 			Reason:   "other processes took CPU in 3 of 14 windows, so the interval is wide", DisturbedBy: []string{summary.Neighbours}},

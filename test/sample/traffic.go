@@ -97,7 +97,7 @@ func Procs() results.Results {
 			},
 		}
 		if i == 2 {
-			c.Flags = summary.Flags{"low_idle", "hot_<moon>"}
+			c.Flags = summary.Flags{"busy_neighbour", "hot_<moon>"}
 		}
 		for t := range 6 {
 			trial := t*3 + i + 1

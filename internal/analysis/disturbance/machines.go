@@ -107,8 +107,7 @@ func (m *Machine) busyNeighbours() bool {
 // busyHypervisor reports whether the hypervisor took so much CPU that it disturbs.
 func (m *Machine) busyHypervisor() bool { return Busy(m.StealCores(), m.CPUs) }
 
-func (m *Machine) full() bool   { return Full(m.IdleCores(), m.CPUs) }
-func (m *Machine) stolen() bool { return Stolen(m.StealCores()) }
+func (m *Machine) full() bool { return Full(m.IdleCores(), m.CPUs) }
 
 // On returns the words for the machine if there may be several: " on node a".
 func (m *Machine) On() string {

@@ -179,15 +179,6 @@ func (n *Noise) Disturbed(late float64) string {
 	}
 }
 
-// AgentWaited states that the agent waited for a CPU and sent so late because of that
-// that its latencies show it; "" if it did not.
-func (n *Noise) AgentWaited() string {
-	if !n.Waited() || !n.SentLate() {
-		return ""
-	}
-	return n.waitedText()
-}
-
 func (n *Noise) waitedText() string {
 	return fmt.Sprintf("the agent's threads waited for a CPU, %.2g of them on average, and it sent 1%% of the requests more than %.1f ms late",
 		*n.runWait/n.clientSeconds, n.lagP99())
@@ -230,10 +221,6 @@ func (n *Noise) LimitText() string {
 
 func (n *Noise) lagP99() float64 { return float64(n.lag.Quantile(0.99)) / float64(time.Millisecond) }
 
-// Stolen reports whether the hypervisor took noticeable CPU, even if too little to
-// disturb.
-func (n *Noise) Stolen() bool { return n.machines.any((*Machine).stolen) }
-
-// LowIdle reports that little CPU was idle. This is a flag and no disturbance, because
+// LowIdle reports that little CPU was idle. It is no disturbance, because
 // a service without a limit uses what is available.
 func (n *Noise) LowIdle() bool { return n.machines.any((*Machine).full) }

@@ -46,7 +46,6 @@ const (
 	Disturbed         // while it was measured
 	GeneratorWasLimit // not the service
 	SentLate          // so that part of the latency is the generator's
-	AgentWaited       // for a CPU, likewise
 	TailIsGenerators  // mostly
 	RatioToZero       // it is 0
 	BothLowerBounds   // of a ratio

@@ -12,29 +12,23 @@ type Flag string
 // The flags of a cell.
 const (
 	// Nothing, or little, was measured.
-	FlagSkipped    Flag = "skipped"    // the service was not available
-	FlagNoTrials   Flag = "no_trials"  // no trial was completed
-	FlagFewTrials  Flag = "few_trials" // too few for a 95% interval of a median
-	FlagIncomplete Flag = "incomplete_trial"
-	FlagFailed     Flag = "trial_failed"  // a trial failed, and does not count
-	FlagInvalid    Flag = "invalid_trial" // a limit did not hold in a trial, which does not count
+	FlagSkipped   Flag = "skipped"       // the service was not available
+	FlagNoTrials  Flag = "no_trials"     // no trial was completed
+	FlagFewTrials Flag = "few_trials"    // too few for a 95% interval of a median
+	FlagFailed    Flag = "trial_failed"  // a trial failed, and does not count
+	FlagInvalid   Flag = "invalid_trial" // a limit did not hold in a trial, which does not count
 
 	// Others took CPU.
 	FlagBusyNeighbour   Flag = "busy_neighbour"   // processes that the experiment did not start
 	FlagBusyHypervisor  Flag = "busy_hypervisor"  // steal time
-	FlagCPUStolen       Flag = "cpu_stolen"       // too little steal time to disturb, and enough for its pauses to show
-	FlagLowIdle         Flag = "low_idle"         // the host had almost no idle CPU
 	FlagSearchDisturbed Flag = "search_disturbed" // in a search, or at the levels that decide a ramp's breaking point
 
 	// The generator.
-	FlagAgentWaited      Flag = "agent_waited"      // for a CPU
 	FlagAgentThrottled   Flag = "agent_throttled"   // by its own CPU limit
 	FlagAgentLost        Flag = "agent_lost"        // an agent stopped before the load ended
 	FlagSentLate         Flag = "sent_late"         // latencies include the generator's own delay
 	FlagGeneratorLimited Flag = "generator_limited" // it could not send the load
-	FlagDropped          Flag = "requests_dropped"
-	FlagAgentStopped     Flag = "agent_stopped" // by a signal, for a time or permanently
-	FlagNoPorts          Flag = "no_ports"      // the generator's machine had no free local port
+	FlagNoPorts          Flag = "no_ports"          // the generator's machine had no free local port
 
 	// The service and its dependencies.
 	FlagRestarted           Flag = "restarted"
@@ -48,12 +42,9 @@ const (
 
 	// What the figures can show.
 	FlagNoWindows        Flag = "no_windows"        // throttle windows are unknown
-	FlagLowerBound       Flag = "lower_bound"       // of the breaking point
 	FlagSearchIncomplete Flag = "search_incomplete" // a search did not test its answer
-	FlagFewPeriods       Flag = "few_periods_for_p999"
 	FlagFewRequests      Flag = "few_requests_for_p99"
-	FlagBeyondRange      Flag = "beyond_range" // latencies beyond the histograms' range
-	FlagMovingLoad       Flag = "moving_load"  // a percentile over all of it describes no level
+	FlagMovingLoad       Flag = "moving_load" // a percentile over all of it describes no level
 )
 
 // Flags are the flags of a cell.

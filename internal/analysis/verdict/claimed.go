@@ -111,8 +111,6 @@ func (f *claimed) notTheServices(m Metric) (why finding.Finding) {
 		why.Kind = finding.SentLate
 	case gap == summary.GeneratorsDelay:
 		why.Kind = finding.TailIsGenerators
-	case latency && c.Has(summary.FlagAgentWaited):
-		why.Kind = finding.AgentWaited
 	}
 	return why
 }

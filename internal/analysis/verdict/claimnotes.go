@@ -47,8 +47,7 @@ func (f *claimed) bounded() (why finding.Finding) {
 }
 
 // touching are the flags that may matter for a figure, as they are noted.
-var touching = []summary.Flag{summary.FlagBusyNeighbour, summary.FlagBusyHypervisor, summary.FlagCPUStolen, summary.FlagLowIdle,
-	summary.FlagSearchDisturbed, summary.FlagIncomplete}
+var touching = []summary.Flag{summary.FlagBusyNeighbour, summary.FlagBusyHypervisor, summary.FlagSearchDisturbed}
 
 // touched names the figures that a flag of their cells matters for.
 func touched(flag summary.Flag, figures []claimed) (why finding.Finding) {
@@ -70,10 +69,6 @@ func (f *claimed) touched(flag summary.Flag) bool {
 		return f.metric == BreakingPointMetric && (f.cell.Load.Find || f.bounded().None())
 	case flag == summary.FlagBusyNeighbour, flag == summary.FlagBusyHypervisor:
 		return !has(summary.FlagSearchDisturbed)
-	case flag == summary.FlagCPUStolen:
-		return !has(summary.FlagBusyHypervisor) // which includes it
-	case flag == summary.FlagLowIdle:
-		return !has(summary.FlagBusyNeighbour) && !has(summary.FlagBusyHypervisor) // which include it
 	}
 	return true
 }

@@ -149,8 +149,6 @@ func TestClaimsAreJudgedByWholeIntervals(t *testing.T) {
 		{"a neighbour in most trials", above(97), []summary.Cell{disturbed(fast, 4)}, unclear, []finding.Kind{finding.MostlyDisturbed}, [3]float64{98, 100, 102}},
 		{"a neighbour in half of them", above(97), []summary.Cell{disturbed(fast, 3)}, yes, []finding.Kind{beyond, finding.TouchedBy}, [3]float64{98, 100, 102}},
 		{"which hardly touches memory", of(above(97), "memory_peak"), []summary.Cell{disturbed(fast, 6)}, yes, []finding.Kind{beyond}, [3]float64{98, 100, 102}},
-		{"stolen CPU is said", above(97), []summary.Cell{flagged(fast, summary.FlagCPUStolen)}, yes, []finding.Kind{beyond, finding.TouchedBy}, [3]float64{98, 100, 102}},
-		{"an agent that waited", above(97), []summary.Cell{flagged(fast, summary.FlagAgentWaited)}, unclear, []finding.Kind{finding.AgentWaited}, [3]float64{98, 100, 102}},
 		{"a rate that the generator limited may be higher", of(above(99), "rate"), []summary.Cell{limited(fast)}, unclear, []finding.Kind{finding.LowerBoundBelow}, [3]float64{98, 100, -1}},
 		{"and is above what it is above", of(above(97), "rate"), []summary.Cell{limited(fast)}, yes, []finding.Kind{beyond}, [3]float64{98, 100, -1}},
 		{"a latency that the generator limited", above(97), []summary.Cell{limited(fast)}, unclear, []finding.Kind{finding.GeneratorWasLimit}, [3]float64{98, 100, 102}},

@@ -195,9 +195,9 @@ func TestNotesTellOfFlagsAndReasons(t *testing.T) {
 	a, b := fixture("before", map[string][]float64{"1": {1}}), fixture("after", map[string][]float64{"1": {1}})
 	searched(a, breaking(310, 300, 320))
 	searched(b, &summary.BreakingPoint{Reason: "the service died"})
-	a.Cells[0].Figures.Flags = summary.Flags{"low_idle"}
+	a.Cells[0].Figures.Flags = summary.Flags{"unsteady"}
 	got := strings.Join(compared(t, a, b).Pairs[0].Notes, "; ")
-	want := "A is flagged little idle CPU; B's breaking point: the service died; latencies and rates are those at each side's own highest load that was tested"
+	want := "A is flagged not settled; B's breaking point: the service died; latencies and rates are those at each side's own highest load that was tested"
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

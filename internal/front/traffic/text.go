@@ -28,7 +28,7 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 	b.WriteString(server(r, out))
 	b.WriteString(thresholds(kept, out))
 	for _, word := range r.Cell.Flags {
-		if beside.Has(word) {
+		if word == summary.FlagFewTrials { // it has no meaning for a single load
 			continue
 		}
 		if text := narrative.FlagText(word, r.Cell); text != "" {
@@ -38,9 +38,6 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal)
 	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
 	return err
 }
-
-// beside are flags that have no meaning for a single load.
-var beside = summary.Flags{summary.FlagFewTrials, summary.FlagFewPeriods}
 
 // first is the answer, with what to change.
 func first(url string, r *Result, out display.Terminal) string {

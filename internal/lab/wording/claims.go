@@ -76,7 +76,6 @@ var claimWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.Disturbed:          of("others took CPU while %s was measured"),
 	finding.GeneratorWasLimit:  of("the generator was the limit of %s, not the service"),
 	finding.SentLate:           of("the requests of %s were sent late, so part of the latency is the generator's"),
-	finding.AgentWaited:        of("the agent waited for a CPU while %s was measured, so part of the latency is the agent's"),
 	finding.TailIsGenerators:   of("the slow tail of %s is mostly the generator's own delay"),
 	finding.RatioToZero:        of("%s is 0, and a ratio to 0 is not defined"),
 	finding.BothLowerBounds:    fixed("both are lower bounds"),
@@ -108,10 +107,7 @@ var claimWords = map[finding.Kind]func(f finding.Finding) string{
 var touched = map[summary.Flag]string{
 	summary.FlagBusyNeighbour:   "other processes took CPU during the trials of ",
 	summary.FlagBusyHypervisor:  "the hypervisor took CPU during the trials of ",
-	summary.FlagCPUStolen:       "the hypervisor took some CPU during the trials of ",
-	summary.FlagLowIdle:         "the host had almost no idle CPU during the trials of ",
 	summary.FlagSearchDisturbed: "other processes or the hypervisor took CPU during the search for the breaking point of ",
-	summary.FlagIncomplete:      "a trial was cut off for ",
 }
 
 // of words a finding by its cell: format has one %s.

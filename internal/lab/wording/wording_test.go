@@ -164,7 +164,6 @@ var samples = []finding.Finding{
 	{Kind: finding.Disturbed, Names: ab},
 	{Kind: finding.GeneratorWasLimit, Names: ab},
 	{Kind: finding.SentLate, Names: ab},
-	{Kind: finding.AgentWaited, Names: ab},
 	{Kind: finding.TailIsGenerators, Names: ab},
 	{Kind: finding.RatioToZero, Names: ab},
 	{Kind: finding.BothLowerBounds},
@@ -173,7 +172,7 @@ var samples = []finding.Finding{
 	{Kind: finding.OneStart, Text: summary.ByLevels},
 	{Kind: finding.OnlyLowerBound, Names: ab, Because: search},
 	{Kind: finding.LowerBoundByFailures, Names: ab},
-	{Kind: finding.TouchedBy, Names: ab, Text: string(summary.FlagLowIdle)},
+	{Kind: finding.TouchedBy, Names: ab, Text: string(summary.FlagBusyNeighbour)},
 	{Kind: finding.NotRestarted},
 	{Kind: finding.SetOnCommandLine, Names: []string{"limits", "load", "the service"}},
 

@@ -19,14 +19,10 @@ var flagTexts = map[summary.Flag]string{
 	summary.FlagNoTrials:            "No trial of this cell was completed: there is nothing to show.",
 	summary.FlagFewTrials:           "Fewer than six trials: the median over trials has no 95% interval.",
 	summary.FlagBusyNeighbour:       "Processes that the experiment did not start used the host's CPUs. That can reverse a comparison.",
-	summary.FlagAgentWaited:         "The agent waited for a CPU and sent late. Part of the latency is the agent's own.",
 	summary.FlagAgentThrottled:      "An agent was throttled by a CPU limit of its own, for at least 0.5% of its time: requests that were due meanwhile were sent late. Latencies include its pauses. Give agents no CPU limit.",
 	summary.FlagAgentLost:           "An agent failed during the load, and the others continued without it: the load was lower than configured. Rates are lower bounds.",
-	summary.FlagLowIdle:             "The host had almost no idle CPU: less than 0.2 CPUs, or less than 5% of its CPUs if that is more. Service and agent may have competed for CPU.",
-	summary.FlagIncomplete:          "A trial was cut off. What it measured until then is counted.",
 	summary.FlagSentLate:            "Requests were sent late: latencies include the generator's own delay. " + generatorAdvice,
 	summary.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
-	summary.FlagAgentStopped:        "A signal stopped the process of an agent (SIGSTOP): it sent nothing until it was continued, or killed. Latencies and rates of that trial are the agent's, not the service's.",
 	summary.FlagDownAtEnd:           "A replica had died and was not back when a trial ended. Its restart is not in the figures. Its log has its last output.",
 	summary.FlagFrozen:              "Until the end of a trial the service answered no request and used no CPU: it hung. That is no overload, which uses CPU.",
 	summary.FlagNoPorts:             "The generator's machine had no free local port, so requests waited to be sent. Widen net.ipv4.ip_local_port_range, or let the service keep connections open.",
@@ -34,19 +30,14 @@ var flagTexts = map[summary.Flag]string{
 	summary.FlagRestarted:           "The service ended and was restarted during a trial. The first restart waits 1 s; a kubelet waits 10 s.",
 	summary.FlagOOMKilled:           "The kernel killed the service because it reached its memory limit.",
 	summary.FlagBusyHypervisor:      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison.",
-	summary.FlagCPUStolen:           "The hypervisor took at least 0.1 CPUs from this machine: latencies include its pauses.",
 	summary.FlagDependencyThrottled: "A dependency was throttled by its own limit: part of the latency may be due to it.",
 	summary.FlagDependencyRestarted: "A dependency ended and was started again during a trial.",
-	summary.FlagDropped:             "Some requests were never sent, because the trial ended or was stopped first.",
-	summary.FlagFewPeriods:          "Fewer than 1,000 quota periods were measured: too few for a reliable p99.9.",
 	summary.FlagFewRequests:         "Fewer than 1,000 requests were measured: their p99 is one of the slowest ten. It is not ranked.",
-	summary.FlagBeyondRange:         "Latencies of more than an hour were counted, not measured: the mean, and figures that read > 3,600 s, are lower bounds.",
 	summary.FlagMovingLoad:          "The load changes over the trial, so no percentile over the whole trial is shown. See \"Levels held\".",
 	summary.FlagFailed:              "A trial failed before its end and is excluded from the figures.",
 	summary.FlagInvalid:             "A limit did not hold in a trial: it is invalid, and excluded from the figures. The warning has the reason.",
 	summary.FlagSearchDisturbed:     "Other processes or the hypervisor took CPU while the breaking point was searched.",
 	summary.FlagSearchIncomplete:    "The search ended before it could test its answer for longer. The answer is less certain than that of a complete search.",
-	summary.FlagLowerBound:          "The generator or the host was the limit, not the service: the breaking point is at least this load.",
 	summary.FlagNoWindows:           "The service was throttled, but the times were not recorded. Use --node-agent to learn the share of the slow tail.",
 	summary.FlagUnsteady:            "The first and the last third of the measured part differ: the service had not settled.",
 }
@@ -84,7 +75,7 @@ func FlagText(word summary.Flag, c *summary.Cell) string {
 		return fmt.Sprintf("%s could not be made for lack of a free local port. %s", display.Counted(c.Generator.NoPorts, "connection"), flagTexts[word])
 	case word == summary.FlagNoWindows && c.ThrottledShare() != nil:
 		return fmt.Sprintf("The service was throttled in %s of its periods, but the times were not recorded. Use --node-agent to learn the share of the slow tail.", display.Share(*c.ThrottledShare()))
-	case word == summary.FlagGeneratorLimited && (has(summary.FlagAgentThrottled) || has(summary.FlagAgentLost)) && !has(summary.FlagAgentWaited):
+	case word == summary.FlagGeneratorLimited && (has(summary.FlagAgentThrottled) || has(summary.FlagAgentLost)):
 		return besideText
 	case word == summary.FlagGeneratorLimited && c.Load.Kind == "closed" && lag != nil && *lag < float64(disturbance.LateLag.Microseconds()):
 		return waitedText
@@ -197,7 +188,7 @@ type Flagged struct {
 func Flags(s *summary.Summary) []Flagged {
 	var all []Flagged
 	for i := range s.Cells {
-		for _, word := range ShownFlags(&s.Cells[i]) {
+		for _, word := range s.Cells[i].Flags {
 			text := FlagText(word, &s.Cells[i])
 			at := slices.IndexFunc(all, func(f Flagged) bool { return f.Word == string(word) && f.Text == text })
 			if at < 0 {

@@ -197,6 +197,10 @@ func quantileOf(q *summary.Quantiles, of func(*summary.Quantiles) float64) strin
 	return display.Milliseconds(of(q))
 }
 
+// fewPeriods is how many CFS periods a p99.9 needs. One stall affects all requests in
+// flight, so the sample size is the number of periods, not of requests.
+const fewPeriods = 1000
+
 // hasP999 reports whether p99.9 belongs into the table of a terminal: one parameter
 // is varied, as in published tables, and every cell saw enough periods.
 func hasP999(s *summary.Summary) bool {
@@ -205,7 +209,7 @@ func hasP999(s *summary.Summary) bool {
 	}
 	return !slices.ContainsFunc(s.Cells, func(c cellSummary) bool {
 		limited := c.CPU.Periods != nil && c.Limits.CPUMillis != nil
-		return !limited || slices.Contains(c.Flags, "few_periods_for_p999")
+		return !limited || *c.CPU.Periods < fewPeriods
 	})
 }
 
@@ -273,12 +277,12 @@ func tailColumn(rows []*cellSummary) []Column {
 
 // flagsColumn are the warnings; none if no cell has one.
 func flagsColumn(rows []*cellSummary) []Column {
-	if !slices.ContainsFunc(rows, func(c *cellSummary) bool { return len(narrative.ShownFlags(c)) > 0 }) {
+	if !slices.ContainsFunc(rows, func(c *cellSummary) bool { return len(c.Flags) > 0 }) {
 		return nil
 	}
 	return []Column{{Head: "flags", Kind: Flags, Rank: 9, Cells: each(rows, func(c *cellSummary) Cell {
 		one := Cell{Tone: display.Warning}
-		for _, word := range narrative.ShownFlags(c) {
+		for _, word := range c.Flags {
 			one.Flags = append(one.Flags, narrative.FlagLabel(word))
 		}
 		one.Text = strings.Join(one.Flags, ", ")

@@ -35,8 +35,6 @@ func (e *examined) flagged(c *cell, flag summary.Flag, whole *part) bool {
 		return len(c.trials) < 6
 	case summary.FlagFewRequests:
 		return c.Load.Find || c.all().requests() < 1000
-	case summary.FlagFewPeriods:
-		return c.Load.Find || whole.periods < 1000
 	case summary.FlagMovingLoad:
 		return len(c.staged()) > 1
 	case summary.FlagRestarted:
@@ -49,10 +47,6 @@ func (e *examined) flagged(c *cell, flag summary.Flag, whole *part) bool {
 		return c.disturbedBy(summary.Hypervisor)
 	case summary.FlagSearchDisturbed:
 		return slices.ContainsFunc(c.loads(), func(h held) bool { return len(disturbed(h.part)) > 0 })
-	case summary.FlagCPUStolen:
-		return c.anyTrial(func(p *part) bool { return p.steal/p.hostSeconds >= 0.1 })
-	case summary.FlagLowIdle:
-		return c.anyTrial(func(p *part) bool { return p.idle/p.hostSeconds < max(0.2, 0.05*float64(p.cpus)) })
 	case summary.FlagGeneratorLimited:
 		if c.Load.Rate != nil && !c.Load.Find && c.sentAll() {
 			return false
@@ -64,13 +58,9 @@ func (e *examined) flagged(c *cell, flag summary.Flag, whole *part) bool {
 		return e.attempted(c, "failed")
 	case summary.FlagInvalid:
 		return e.attempted(c, "invalid")
-	case summary.FlagDropped:
-		return whole.dropped > 0
-	case summary.FlagIncomplete:
-		return slices.ContainsFunc(c.trials, func(t *trial) bool { return t.outcome != "done" && t.outcome != "disturbed" })
 	case summary.FlagSkipped, summary.FlagNoTrials:
 		return len(c.trials) == 0
-	case summary.FlagSearchIncomplete, summary.FlagLowerBound: // see breaking
+	case summary.FlagSearchIncomplete: // see breaking
 		return true
 	case summary.FlagUnsteady: // others and the generator may change the latency of most trials
 		settled := 0
