@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,7 +12,9 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/lab/results"
+	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/test/testkit"
+	"github.com/millicore/millicore/test/testkit/golden"
 )
 
 func written(t *testing.T, c *Case, seed uint64) (dir string) {
@@ -131,10 +134,17 @@ func TestTheSameSeedGivesTheSameRecord(t *testing.T) {
 // Each case is simulated, and its record can be read. What limits the service is stated
 // as it is by construction, where the case has it.
 func TestCases(t *testing.T) {
+	var answers strings.Builder
+	answered := 0
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			for seed := range uint64(testkit.Samples(1, 2, 20)) {
 				s := summaryOf(t, &c, seed+1)
+				if seed == 0 {
+					a := answer.Of(s)
+					answered++
+					fmt.Fprintf(&answers, "== %s\n%s\n\n", c.Name, strings.Join(append(a.Lines(), a.Caveats...), "\n"))
+				}
 				for i := range s.Cells {
 					b := s.Cells[i].Breaking
 					if b != nil && b.Recovery != nil && b.Recovery.Reason == "" && b.Recovery.Hysteresis() != c.Metastable {
@@ -152,6 +162,9 @@ func TestCases(t *testing.T) {
 				}
 			}
 		})
+	}
+	if answered == len(Cases()) { // all of them ran: a person has read their answers
+		golden.Check(t, "answers.txt", answers.String())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/lab/results"
@@ -15,7 +16,8 @@ type broken struct {
 	procs           string // "": unset
 	at, low, high   float64
 	by, evidence    string
-	floor, knee     float64 // ms, requests/s
+	shown           finding.Finding // what evidence has in words
+	floor, knee     float64         // ms, requests/s
 	p50, p99        float64
 	hits            int64
 	throttling, own float64 // shares of the tail
@@ -24,12 +26,16 @@ type broken struct {
 
 var brokenShapes = []broken{
 	{procs: "1", at: 352, low: 338, high: 366, by: summary.ByCPULimit, evidence: "it used 99% of its CPU limit, throttled in 12% of the periods",
+		shown: finding.Finding{Kind: finding.LimitUsed, Use: finding.Use{OfLimit: ptr(0.99), Throttled: ptr(0.12)}},
 		floor: 9.4, knee: 208, p50: 24.1, p99: 231, hits: 21, throttling: 0.043, own: 0.944, stall: 6},
 	{procs: "2", at: 287, low: 274, high: 301, by: summary.ByThrottling, evidence: "it was throttled in 71% of the periods, though it used 83% of its CPU limit on average",
+		shown: finding.Finding{Kind: finding.ThrottledInBursts, Use: finding.Use{OfLimit: ptr(0.83), Throttled: ptr(0.71)}},
 		floor: 8.7, knee: 139, p50: 12.4, p99: 240, hits: 402, throttling: 0.861, own: 0.127, stall: 48},
 	{procs: "6", at: 271, low: 259, high: 284, by: summary.ByThrottling, evidence: "it was throttled in 78% of the periods, though it used 80% of its CPU limit on average",
+		shown: finding.Finding{Kind: finding.ThrottledInBursts, Use: finding.Use{OfLimit: ptr(0.80), Throttled: ptr(0.78)}},
 		floor: 8.9, knee: 144, p50: 11.2, p99: 244, hits: 445, throttling: 0.923, own: 0.061, stall: 52},
 	{procs: "", at: 283, low: 270, high: 297, by: summary.ByThrottling, evidence: "it was throttled in 72% of the periods, though it used 82% of its CPU limit on average",
+		shown: finding.Finding{Kind: finding.ThrottledInBursts, Use: finding.Use{OfLimit: ptr(0.82), Throttled: ptr(0.72)}},
 		floor: 8.8, knee: 141, p50: 12.5, p99: 239, hits: 411, throttling: 0.858, own: 0.131, stall: 48},
 }
 
@@ -72,7 +78,7 @@ func searchedCell(rng *rand.Rand, i int, f broken) summary.Cell {
 		Host:      summary.Host{IdleCores: ptr(0.88), ForeignCores: ptr(0.03), StealCores: ptr(0.0)},
 		Objective: judged(Objective("p99", 250, 99.9), true),
 		Flags:     summary.Flags{}, Intervals: map[string][2]float64{"breaking_point": {f.low, f.high}},
-		Breaking: &summary.BreakingPoint{RateRPS: ptr(f.at), Low: ptr(f.low), High: ptr(f.high), LimitedBy: f.by, Evidence: f.evidence, TrafficS: 54.3, Searches: 6},
+		Breaking: &summary.BreakingPoint{RateRPS: ptr(f.at), Low: ptr(f.low), High: ptr(f.high), LimitedBy: f.by, Evidence: f.evidence, Shown: []finding.Finding{f.shown}, TrafficS: 54.3, Searches: 6},
 		Knee: &summary.Knee{Load: f.knee, Low: f.knee * 0.91, High: f.knee * 1.08, OfLimit: ptr(f.knee / 352), OfLimitLow: ptr(f.knee / 352 * 0.91),
 			OfLimitHigh: ptr(f.knee / 352 * 1.08), Quantile: "p99", FloorMS: f.floor},
 		Causes: &summary.Causes{Quantile: "p99", FromMS: f.p99, Requests: 312, MeanMS: f.p99 * 1.21, Throttling: f.throttling, Rest: f.own,

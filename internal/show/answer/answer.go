@@ -41,7 +41,7 @@ func Of(s *summary.Summary) Answer {
 	}
 	answer := a.answer()
 	if len(s.Claims) > 0 {
-		answer = a.claims(answer)
+		answer = a.claims()
 	}
 	if e := &s.Experiment; e.Interrupted {
 		answer.What = fmt.Sprintf("Interrupted after %d of %s. %s", e.TrialsDone, display.Counted(int64(e.TrialsPlanned), "trial"), answer.What)

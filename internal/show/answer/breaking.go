@@ -197,47 +197,6 @@ func reason(c *summary.Cell) string {
 	return ""
 }
 
-// limit is what limits a service at its breaking point; "": it is not known.
-func (a *asked) limit(c *summary.Cell) string {
-	b := c.Breaking
-	switch {
-	case b.Contradiction != "":
-		return "not known: " + display.Plain(b.Contradiction) + "."
-	case a.restless([]*summary.Cell{c}) && (b.AtLeast || b.Untested):
-		return uncapital(a.disturbed())
-	case b.AtLeast || b.LimitedBy == "":
-		return reason(c)
-	}
-	text := words[b.LimitedBy]
-	if text == "" {
-		text = display.Plain(b.LimitedBy)
-	}
-	if evidence := evidence(b); evidence != "" {
-		text += ": " + evidence
-	}
-	return text + "."
-}
-
-// words are the limits, as a cause.
-var words = map[string]string{
-	summary.ByCPULimit:    "its CPU limit",
-	summary.ByThrottling:  "its CPU limit",
-	summary.ByMemory:      "its memory limit",
-	summary.ByErrors:      "its errors",
-	summary.ByDependency:  "its dependency",
-	summary.ByParallelism: "one busy thread, or a lock",
-	summary.ByService:     "not its CPU limit: a lock, a pool or a backend",
-	summary.ByGenerator:   "the generator, not the service",
-	summary.ByHost:        "the CPUs of the machine",
-}
-
-// evidence are the figures that show a limit, without what explains them.
-func evidence(b *summary.BreakingPoint) string {
-	text, _, _ := strings.Cut(display.Plain(b.Evidence), " (")
-	text, _, _ = strings.Cut(text, ";")
-	return text
-}
-
 // next is what to do about a cell that was searched.
 func (a *asked) next(c *summary.Cell) string {
 	b := c.Breaking

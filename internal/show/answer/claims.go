@@ -4,16 +4,22 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
-// claims is the answer about published claims: how many were reproduced. what is the answer
-// without them, which has what to do.
-func (a *asked) claims(what Answer) Answer {
+// claims is the answer about published claims: how many were reproduced, and why the first
+// inconclusive one is that.
+func (a *asked) claims() Answer {
 	counts := map[summary.Verdict]int{}
+	var open *summary.Claim
 	for i := range a.s.Claims {
-		counts[a.s.Claims[i].Verdict]++
+		c := &a.s.Claims[i]
+		if counts[c.Verdict]++; c.Verdict == summary.Inconclusive && open == nil {
+			open = c
+		}
 	}
 	var parts []string
 	for _, one := range []summary.Verdict{summary.Reproduced, summary.NotReproduced, summary.Inconclusive} {
@@ -25,8 +31,33 @@ func (a *asked) claims(what Answer) Answer {
 	if len(a.s.Claims) == 1 {
 		answer.What = fmt.Sprintf("The published claim is %s.", parts[0][len("1 "):])
 	}
-	if counts[summary.Inconclusive] > 0 {
-		answer.Why, answer.Do = what.Why, what.Do
+	if open != nil && len(open.Why) > 0 {
+		answer.Why = display.Plain(wording.Of(open.Why[0])) + "."
+		answer.Do = a.settles(open.Why[0])
 	}
 	return answer
+}
+
+// settles is what would decide a claim.
+func (a *asked) settles(why finding.Finding) string {
+	switch why.Kind {
+	case finding.OneTrial, finding.OneTrialNoGrowth, finding.OneStepOfGrowth, finding.NoEventInOneTrial, finding.IntervalContains:
+		return fmt.Sprintf("run it again with more trials: --set measure.repeats=%d.", summary.EnoughTrials)
+	case finding.PairNotTested:
+		switch summary.Gap(why.Gap) {
+		case summary.FewTrials:
+			return fmt.Sprintf("run it again with --set measure.repeats=%d.", summary.EnoughTrials)
+		case summary.DisturbedTrials:
+			return a.undisturbed()
+		case summary.GeneratorsDelay:
+			return generatorAdvice
+		}
+	case finding.MostlyDisturbed, finding.Disturbed:
+		return a.undisturbed()
+	case finding.SentLate, finding.GeneratorWasLimit, finding.TailIsGenerators:
+		return generatorAdvice
+	case finding.TooFewCPUs:
+		return fmt.Sprintf("run it on a host with %d CPUs.", why.Of)
+	}
+	return ""
 }

@@ -196,7 +196,8 @@ func (t *tried) sizing(limits []*summary.Cell) Answer {
 			figure = narrative.BreakFigure(c.Breaking)
 		}
 		held = append(held, figure+" under "+cpus)
-		if by := words[c.Breaking.LimitedBy]; by != "" && !c.Breaking.AtLeast {
+		if c.Breaking.LimitedBy != "" && !c.Breaking.AtLeast {
+			by := causeOf(c.Breaking.LimitedBy)
 			if limited[by] == nil {
 				order = append(order, by)
 			}

@@ -1,0 +1,110 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/data/display"
+)
+
+// limit is what limits a service at its breaking point, with the figures that show it; "":
+// it is not known. A reader needs one word for each cause: throttling is its CPU limit.
+func (a *asked) limit(c *summary.Cell) string {
+	b := c.Breaking
+	switch {
+	case b.Contradiction != "":
+		return "not known: " + display.Plain(b.Contradiction) + "."
+	case a.restless([]*summary.Cell{c}) && (b.AtLeast || b.Untested):
+		return uncapital(a.disturbed())
+	case b.AtLeast || b.LimitedBy == "":
+		return reason(c)
+	case len(b.Shown) == 0 || limits[b.Shown[0].Kind] == nil:
+		return causeOf(b.LimitedBy) + "."
+	}
+	return limits[b.Shown[0].Kind](b.Shown[0]) + "."
+}
+
+// causeWords are the limits without figures.
+var causeWords = map[string]string{
+	summary.ByCPULimit:    "its CPU limit",
+	summary.ByThrottling:  "its CPU limit",
+	summary.ByMemory:      "its memory limit",
+	summary.ByErrors:      "its errors",
+	summary.ByDependency:  "its dependency",
+	summary.ByParallelism: "its busy threads, or a lock",
+	summary.ByService:     "a lock, a pool or a backend",
+	summary.ByGenerator:   "the generator, not the service",
+	summary.ByHost:        "the CPUs of the machine",
+}
+
+// causeOf words a limit.
+func causeOf(by string) string {
+	if text, ok := causeWords[by]; ok {
+		return text
+	}
+	return display.Plain(by)
+}
+
+// limits words what shows a limit.
+var limits = map[finding.Kind]func(f finding.Finding) string{
+	finding.LimitUsed: func(f finding.Finding) string { return "its CPU limit: " + usedOf(f.Use) },
+	finding.LimitOrParallelism: func(f finding.Finding) string {
+		return "its CPU limit, or its own parallelism: " + usedOf(f.Use) + "; throttling was not measured"
+	},
+	finding.ThrottledInBursts: func(f finding.Finding) string { return "its CPU limit, in bursts: " + usedOf(f.Use) },
+	finding.OOMKills:          func(f finding.Finding) string { return "its memory limit: " + display.Counted(int64(f.N), "OOM kill") },
+	finding.RequestsFailed: func(f finding.Finding) string {
+		return "its errors: " + display.Share(f.Share) + " of the requests got no good answer"
+	},
+	finding.DependencyLimitUsed: func(f finding.Finding) string {
+		return "its dependency " + display.Plain(f.Text) + ": of its own CPU limit " + usedOf(f.Use)
+	},
+	finding.DependencyThrottled: func(f finding.Finding) string {
+		return "its dependency " + display.Plain(f.Text) + ", in bursts: of its own CPU limit " + usedOf(f.Use)
+	},
+	finding.DependencyWaited: func(f finding.Finding) string {
+		return fmt.Sprintf("its dependency: a request waits %s of %s ms for it", digits.Three(f.Other), digits.Three(f.Value))
+	},
+	finding.ThreadsBusy: func(f finding.Finding) string {
+		threads := "one busy thread"
+		if f.N > 1 {
+			threads = fmt.Sprintf("%d busy threads", f.N)
+		}
+		return threads + ", or a lock: " + usedCPUs(f.Use)
+	},
+	finding.HostBusy: func(f finding.Finding) string {
+		return fmt.Sprintf("the CPUs of the machine: %.2f of %d were busy", f.Host.Busy, f.Host.CPUs)
+	},
+	finding.FallsBehind: func(f finding.Finding) string {
+		return fmt.Sprintf("a lock, a pool or a backend: it answered %s of %s requests/s with %s", digits.Three(f.Other), digits.Three(f.Load), usedCPUs(f.Use))
+	},
+	finding.NothingUsedUp: func(f finding.Finding) string {
+		return "a lock, a pool or a backend, not its CPU limit: " + usedOf(f.Use)
+	},
+}
+
+// usedOf is how much of a CPU limit was used, and how often it throttled: "99% used,
+// throttled in 87% of the periods".
+func usedOf(u finding.Use) string {
+	var parts []string
+	if u.OfLimit != nil {
+		parts = append(parts, display.Share(*u.OfLimit)+" used")
+	} else {
+		parts = append(parts, usedCPUs(u))
+	}
+	if u.Throttled != nil {
+		parts = append(parts, "throttled in "+display.Share(*u.Throttled)+" of the periods")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// usedCPUs is how many CPUs were used: "1.01 CPUs".
+func usedCPUs(u finding.Use) string {
+	if u.Cores == nil {
+		return "its CPU use was not measured"
+	}
+	return fmt.Sprintf("%.2f CPUs used", *u.Cores)
+}
