@@ -84,7 +84,7 @@ func TestAClaimAtOneLevelOfARamp(t *testing.T) {
 		{"a neighbour at another level", "p99", 200, 8, [][]fixture.Level{{fixture.Beside, fixture.Fine, fixture.Fine}, {fixture.Fine, fixture.Fine, fixture.Fine}}, summary.Reproduced,
 			"the range of 2 trials, too few for a 95% interval, lies above 8 ms"},
 		{"a neighbour at that level", "p99", 200, 8, [][]fixture.Level{{fixture.Fine, fixture.Beside, fixture.Fine}, {fixture.Fine, fixture.Fine, fixture.Fine}}, summary.Inconclusive,
-			"others took CPU while go at 200 requests/s was measured"},
+			"other processes took CPU while go at 200 requests/s was measured"},
 		{"the generator sent late there", "p99", 200, 8, [][]fixture.Level{{fixture.Fine, fixture.Late, fixture.Fine}, {fixture.Fine, fixture.Late, fixture.Fine}}, summary.Inconclusive,
 			"the requests of go at 200 requests/s were sent late, so part of the latency is the generator's"},
 		{"the ramp was cut off below it", "p99", 300, 8, [][]fixture.Level{{fixture.Fine}, {fixture.Fine}}, summary.Inconclusive, "nothing was measured for go at 300 requests/s"},

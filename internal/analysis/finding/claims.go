@@ -42,8 +42,8 @@ const (
 	MemoryNotMeasured
 	OneTrialNoGrowth
 	OneStepOfGrowth
+	Disturbed         // by Who, while it was measured
 	MostlyDisturbed   // most of its trials
-	Disturbed         // while it was measured
 	GeneratorWasLimit // not the service
 	SentLate          // so that part of the latency is the generator's
 	TailIsGenerators  // mostly

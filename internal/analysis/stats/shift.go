@@ -30,12 +30,25 @@ func HodgesLehmann(base, value []float64) (shift float64, interval *Interval) {
 // bounds: the bounds of the Hodges-Lehmann estimate, and an interval that holds wherever the values lie
 // within theirs. Its ends may be infinite.
 func CensoredShift(base, value []Observed) (shift Observed, interval *Interval) {
+	return pairwise(base, value, math.Inf(-1), func(v, b float64) float64 { return v - b })
+}
+
+// CensoredFactor is the interval of the factor between two samples, of values of at least
+// 0, that differ by a factor only: CensoredShift of their logarithms. nil: there are too
+// few values.
+func CensoredFactor(base, value []Observed) *Interval {
+	_, interval := pairwise(base, value, 0, func(v, b float64) float64 { return max(0, v) / max(0, b) })
+	return interval
+}
+
+// pairwise orders what lies between each value and each base; least is its lowest value.
+func pairwise(base, value []Observed, least float64, between func(v, b float64) float64) (median Observed, interval *Interval) {
 	var lows, highs []float64
 	for _, v := range value {
 		for _, b := range base {
-			low, high := v.Low-b.High, v.High-b.Low
-			if math.IsNaN(low) { // both infinite
-				low = math.Inf(-1)
+			low, high := between(v.Low, b.High), between(v.High, b.Low)
+			if math.IsNaN(low) { // both infinite, or both 0 and to be divided
+				low = least
 			}
 			if math.IsNaN(high) {
 				high = math.Inf(1)
@@ -45,12 +58,12 @@ func CensoredShift(base, value []Observed) (shift Observed, interval *Interval) 
 	}
 	slices.Sort(lows)
 	slices.Sort(highs)
-	shift = Observed{middle(lows), middle(highs)}
+	median = Observed{middle(lows), middle(highs)}
 	cut, level := excluded(len(base), len(value))
 	if cut == 0 {
-		return shift, nil
+		return median, nil
 	}
-	return shift, &Interval{Low: lows[cut-1], High: highs[len(highs)-cut], Level: level}
+	return median, &Interval{Low: lows[cut-1], High: highs[len(highs)-cut], Level: level}
 }
 
 // Stratified estimates one shift from several pairs of samples, each of another

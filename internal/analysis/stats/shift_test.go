@@ -94,6 +94,36 @@ func TestCoverageOfTheShift(t *testing.T) {
 	}
 }
 
+func TestAFactorIsAShiftOfLogarithms(t *testing.T) {
+	known := func(v ...float64) (all []Observed) {
+		for _, one := range v {
+			all = append(all, Known(one))
+		}
+		return all
+	}
+	infinite := math.Inf(1)
+	for name, c := range map[string]struct {
+		base, value []Observed
+		low, high   float64
+	}{
+		"four against four: every ratio":            {known(1, 2, 4, 5), known(10, 20, 40, 80), 2, 80},
+		"six against six: the sixth of both ends":   {known(98, 99, 100, 100, 101, 102), known(390, 395, 400, 400, 405, 410), 395.0 / 101, 405.0 / 99},
+		"a lower bound of the value":                {known(1, 2, 4, 5), []Observed{{10, infinite}, Known(20), Known(40), Known(80)}, 2, infinite},
+		"a lower bound of the base":                 {[]Observed{{1, infinite}, Known(2), Known(4), Known(5)}, known(10, 20, 40, 80), 0, 80},
+		"a base of 0":                               {known(0, 2, 4, 5), known(10, 20, 40, 80), 2, infinite},
+		"0 of 0 is anything":                        {known(0, 2, 4, 5), known(0, 20, 40, 80), 0, infinite},
+		"both infinitely late are anything":         {known(1, 2, 4, infinite), known(10, 20, 40, infinite), 0, infinite},
+		"a search that missed everywhere is near 0": {known(1, 2, 4, 5), []Observed{{math.Inf(-1), 3}, Known(20), Known(40), Known(80)}, 0, 80},
+	} {
+		if got := CensoredFactor(c.base, c.value); math.Abs(got.Low-c.low) > 1e-12 || got.High != c.high && math.Abs(got.High-c.high) > 1e-12 {
+			t.Errorf("%s: %v to %v, want %v to %v", name, got.Low, got.High, c.low, c.high)
+		}
+	}
+	if got := CensoredFactor(known(1, 2, 3), known(4, 5, 6)); got != nil {
+		t.Errorf("three against three have %v", got)
+	}
+}
+
 func TestComparisonsOfAFamily(t *testing.T) {
 	base := []float64{10, 11, 12, 13, 14, 15}
 	all := Against(base, [][]float64{

@@ -67,8 +67,7 @@ func (f *claimed) touched(flag summary.Flag) bool {
 		return false
 	case flag == summary.FlagSearchDisturbed: // the reason of a ramp's bound already has it
 		return f.metric == BreakingPointMetric && (f.cell.Load.Find || f.bounded().None())
-	case flag == summary.FlagBusyNeighbour, flag == summary.FlagBusyHypervisor:
-		return !has(summary.FlagSearchDisturbed)
 	}
-	return true
+	// Beside others, no other metric has a verdict.
+	return f.metric == BreakingPointMetric && !has(summary.FlagSearchDisturbed)
 }

@@ -158,7 +158,7 @@ func inOrder(m Metric, figures []claimed) (summary.Verdict, finding.Finding) {
 		e := r.Between(a.cell, b.cell)
 		switch {
 		case e.Basis == summary.Untested:
-			return summary.Inconclusive, untested(m, a, b, e.Gap, e.Cells)
+			return summary.Inconclusive, untested(a, b, e.Gap, min(a.trials, b.trials), e.Cells)
 		case e.Sign == 0 && math.IsInf(a.high, 1):
 			return summary.Inconclusive, finding.Finding{Kind: finding.AlikeByLowerBound, Names: []string{a.label, b.label}}
 		case e.Sign == 0:
@@ -169,8 +169,8 @@ func inOrder(m Metric, figures []claimed) (summary.Verdict, finding.Finding) {
 	return summary.Reproduced, finding.Finding{Kind: finding.InOrder, Share: highest}
 }
 
-// untested is why two cells were not tested against one another, of so many cells that
-// are ranked together.
-func untested(m Metric, a, b *claimed, gap summary.Gap, cells int) finding.Finding {
-	return finding.Finding{Kind: finding.PairNotTested, Names: []string{a.label, b.label}, Gap: string(gap), N: min(a.trials, b.trials), Of: Needs(cells)}
+// untested is why two cells, of which each has so many starts or more, were not tested
+// against one another, of so many cells that are ranked together.
+func untested(a, b *claimed, gap summary.Gap, starts, cells int) finding.Finding {
+	return finding.Finding{Kind: finding.PairNotTested, Names: []string{a.label, b.label}, Gap: string(gap), N: starts, Of: Needs(cells)}
 }
