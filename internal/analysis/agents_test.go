@@ -48,6 +48,17 @@ func TestALostAgentIsReportedAndMakesRatesLowerBounds(t *testing.T) {
 	}
 }
 
+// An agent that was continued lost time, and nothing else of the record says so.
+func TestAnAgentThatASignalStoppedIsReported(t *testing.T) {
+	for name, attempt := range map[string]Attempt{"continued": {Trial: 1, Held: []int{0}}, "killed": {Trial: 1, State: Failed, Held: []int{0}}, "never stopped": {Trial: 1}} {
+		b := New(fixture.Experiment(experiment.Load{Rate: &experiment.Target{Value: 100}, Agents: 1}), []Attempt{attempt})
+		b.Add(fixture.Client(0, signals.Measure, 100, 10*time.Millisecond))
+		if s := b.Cells()[0]; s.Has(summary.FlagAgentStopped) != (len(attempt.Held) > 0) {
+			t.Errorf("%s: flags %v", name, s.Flags)
+		}
+	}
+}
+
 // If the throttle windows of a service are unknown, nothing is known about the effect
 // of throttling on its tail. If it was not throttled, or the windows are known, the
 // tail is divided.

@@ -50,6 +50,7 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 	flag(summary.FlagMovingLoad, c.levels != nil && len(c.levels.Held) != 1 && !c.exp.Measure.Whole)
 	for _, a := range attempts {
 		flag(summary.FlagFailed, a.Cell == c.plan.Index && a.State == Failed)
+		flag(summary.FlagAgentStopped, a.Cell == c.plan.Index && len(a.Held) > 0)
 		flag(summary.FlagInvalid, a.Cell == c.plan.Index && a.State == Invalid)
 	}
 	return flags

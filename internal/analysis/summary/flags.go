@@ -28,6 +28,7 @@ const (
 	FlagAgentLost        Flag = "agent_lost"        // an agent stopped before the load ended
 	FlagSentLate         Flag = "sent_late"         // latencies include the generator's own delay
 	FlagGeneratorLimited Flag = "generator_limited" // it could not send the load
+	FlagAgentStopped     Flag = "agent_stopped"     // by a signal, for a time or permanently
 	FlagNoPorts          Flag = "no_ports"          // the generator's machine had no free local port
 
 	// The service and its dependencies.

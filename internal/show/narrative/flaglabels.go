@@ -22,6 +22,7 @@ var flagLabels = map[summary.Flag]string{
 	summary.FlagAgentLost:           "agent lost",
 	summary.FlagDownAtEnd:           "down at the end",
 	summary.FlagFrozen:              "frozen",
+	summary.FlagAgentStopped:        "agent stopped",
 	summary.FlagSentLate:            "sent late",
 	summary.FlagGeneratorLimited:    "limited by the generator",
 	summary.FlagRestarted:           "restarted",

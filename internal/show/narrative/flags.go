@@ -23,6 +23,7 @@ var flagTexts = map[summary.Flag]string{
 	summary.FlagAgentLost:           "An agent failed during the load, and the others continued without it: the load was lower than configured. Rates are lower bounds.",
 	summary.FlagSentLate:            "Requests were sent late: latencies include the generator's own delay. " + generatorAdvice,
 	summary.FlagGeneratorLimited:    "The agent sent late: it was the limit, not the service. Rates are lower bounds.",
+	summary.FlagAgentStopped:        "A signal stopped the process of an agent (SIGSTOP): it sent nothing until it was continued, or killed. Latencies and rates of that trial are the agent's, not the service's.",
 	summary.FlagDownAtEnd:           "A replica had died and was not back when a trial ended. Its restart is not in the figures. Its log has its last output.",
 	summary.FlagFrozen:              "Until the end of a trial the service answered no request and used no CPU: it hung. That is no overload, which uses CPU.",
 	summary.FlagNoPorts:             "The generator's machine had no free local port, so requests waited to be sent. Widen net.ipv4.ip_local_port_range, or let the service keep connections open.",

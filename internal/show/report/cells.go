@@ -47,6 +47,9 @@ func cellsNote(s *summary.Summary) string {
 	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return !verdict.Supports(&c, s.Quantile()) }) {
 		notes = append(notes, fmt.Sprintf("~: fewer than %d requests lie beyond this percentile.", verdict.Support))
 	}
+	if s.Quantile() == "p999" && slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return c.LatencyMS != nil && hasFewPeriods(c) }) {
+		notes = append(notes, fmt.Sprintf("Fewer than %s quota periods were measured in a cell: too few for a reliable p99.9.", display.Grouped(fewPeriods)))
+	}
 	return strings.Join(notes, " ")
 }
 
@@ -208,9 +211,13 @@ func hasP999(s *summary.Summary) bool {
 		return false
 	}
 	return !slices.ContainsFunc(s.Cells, func(c cellSummary) bool {
-		limited := c.CPU.Periods != nil && c.Limits.CPUMillis != nil
-		return !limited || *c.CPU.Periods < fewPeriods
+		return c.CPU.Periods == nil || c.Limits.CPUMillis == nil || hasFewPeriods(c)
 	})
+}
+
+// hasFewPeriods reports whether a cell with a CPU limit saw too few periods for a p99.9.
+func hasFewPeriods(c cellSummary) bool {
+	return c.CPU.Periods != nil && c.Limits.CPUMillis != nil && *c.CPU.Periods < fewPeriods
 }
 
 func availableColumn(rows []*cellSummary, rank Rank) Column {
