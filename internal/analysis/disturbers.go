@@ -1,11 +1,10 @@
 package analysis
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -23,11 +22,11 @@ func (c *cell) disturbedBy() []string {
 	return sourceWords(by)
 }
 
-func sourceWords(by disturbance.Source) (words []string) {
+func sourceWords(by finding.Source) (words []string) {
 	for _, one := range []struct {
-		source disturbance.Source
+		source finding.Source
 		word   string
-	}{{disturbance.Neighbour, summary.Neighbours}, {disturbance.Hypervisor, summary.Hypervisor}, {disturbance.Agent, summary.Waiting}, {disturbance.Stop, summary.Stops}} {
+	}{{finding.Neighbour, summary.Neighbours}, {finding.Hypervisor, summary.Hypervisor}, {finding.Agent, summary.Waiting}, {finding.Stop, summary.Stops}} {
 		if by&one.source != 0 {
 			words = append(words, one.word)
 		}
@@ -36,15 +35,15 @@ func sourceWords(by disturbance.Source) (words []string) {
 }
 
 // WhyDisturbed returns why a trial of an experiment is to be repeated, by what was not the
-// service's in it; "": it is not.
-func WhyDisturbed(e *experiment.Experiment, n *disturbance.Noise) string {
+// service's in it; empty: it is not.
+func WhyDisturbed(e *experiment.Experiment, n *disturbance.Noise) []finding.Finding {
 	return n.Disturbed(objective.Goal{Objective: e.Objective}.Late())
 }
 
 // disturbance is nil if no trial ran to its end.
 func (c *cell) disturbance() *summary.Disturbance {
 	d := &summary.Disturbance{By: []string{}, Quantile: c.goal.Quantile()}
-	var by disturbance.Source
+	var by finding.Source
 	if c.plan.Load.Benchmark {
 		d.Quantile = ""
 	}
@@ -61,7 +60,7 @@ func (c *cell) disturbance() *summary.Disturbance {
 			}
 			who := t.all.Noise.Disturbing(c.goal.Late())
 			if who != 0 || t.attempt.State == Disturbed {
-				d.Reasons = append(d.Reasons, fmt.Sprintf("trial %d: %s", t.attempt.Trial, cmp.Or(t.attempt.Why, t.all.Noise.Disturbed(c.goal.Late()))))
+				d.Why = append(d.Why, finding.Finding{Kind: finding.TrialDisturbed, N: t.attempt.Trial, Text: t.attempt.Why, Because: t.all.Noise.Disturbed(c.goal.Late())})
 			}
 			addTrial(d, t, who)
 			nameNeighbours(d, t, who)
@@ -80,13 +79,13 @@ func (c *cell) disturbance() *summary.Disturbance {
 
 // nameNeighbours keeps the neighbours of a trial that they disturbed, if they used more
 // than those of the trials before.
-func nameNeighbours(d *summary.Disturbance, t *trial, by disturbance.Source) {
-	if by&disturbance.Neighbour != 0 {
+func nameNeighbours(d *summary.Disturbance, t *trial, by finding.Source) {
+	if by&finding.Neighbour != 0 {
 		d.Neighbours = disturbance.Busier(d.Neighbours, t.attempt.Neighbours)
 	}
 }
 
-func addTrial(d *summary.Disturbance, t *trial, by disturbance.Source) {
+func addTrial(d *summary.Disturbance, t *trial, by finding.Source) {
 	values := &d.Quiet
 	d.Trials++
 	if by != 0 || t.attempt.State == Disturbed {

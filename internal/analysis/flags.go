@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/analysis/verdict"
@@ -74,7 +75,7 @@ func noiseFlags(n *disturbance.Noise, late float64) summary.Flags {
 		flag summary.Flag
 		when bool
 	}{
-		{summary.FlagBusyNeighbour, by&disturbance.Neighbour != 0}, {summary.FlagBusyHypervisor, by&disturbance.Hypervisor != 0},
+		{summary.FlagBusyNeighbour, by&finding.Neighbour != 0}, {summary.FlagBusyHypervisor, by&finding.Hypervisor != 0},
 		{summary.FlagAgentThrottled, n.AgentThrottled()},
 	} {
 		if one.when {

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
-	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/base/safefile"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/wording"
 	"github.com/millicore/millicore/internal/platform"
 )
 
@@ -140,8 +141,8 @@ func (t *trial) conduct(ctx context.Context) (record.Outcome, string, error) {
 	case t.cell.Load.Find: // the search repeats disturbed windows itself
 		return record.Done, "", nil
 	}
-	if why := analysis.WhyDisturbed(t.exp, &t.recorder.noise); why != "" {
-		if who := signals.NeighboursText(t.neighbours.most()); who != "" && t.recorder.noise.Sources()&disturbance.Neighbour != 0 {
+	if why := wording.Others(analysis.WhyDisturbed(t.exp, &t.recorder.noise)); why != "" {
+		if who := signals.NeighboursText(t.neighbours.most()); who != "" && t.recorder.noise.Sources()&finding.Neighbour != 0 {
 			why += ": " + who
 		}
 		return record.Disturbed, why, nil

@@ -20,6 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/wording"
 	"github.com/millicore/millicore/internal/platform/meter"
 )
 
@@ -108,7 +109,7 @@ func (r *run) run() (time.Time, error) {
 		if err := r.load(); err != nil {
 			return r.at, err
 		}
-		if why := analysis.WhyDisturbed(r.exp, &r.noise); why != "" && !r.cell.Load.Find {
+		if why := wording.Others(analysis.WhyDisturbed(r.exp, &r.noise)); why != "" && !r.cell.Load.Find {
 			line.Outcome, line.Why = record.Disturbed, why
 		}
 		if lifts {

@@ -59,7 +59,7 @@ func (s Stretch) busy() (by string, shown finding.Finding) {
 	if erlangC(host.CPUs, full) < mostWait || host.IdleShare() >= idleHost && !s.queuesFor(host.CPUs, full, most) {
 		return "", finding.Finding{}
 	}
-	shown.Kind, shown.Host = finding.HostBusy, finding.Host{Busy: full * float64(host.CPUs), CPUs: host.CPUs, On: host.On()}
+	shown.Kind, shown.Host = finding.HostBusy, finding.Host{Busy: full * float64(host.CPUs), CPUs: host.CPUs, Name: host.Name}
 	return summary.ByHost, shown
 }
 

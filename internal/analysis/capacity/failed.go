@@ -40,7 +40,7 @@ func (s Stretch) failedFirst(blocks []search.Block) finding.Finding {
 func failures(e summary.ErrorCounts) (all []finding.Count) {
 	e.Timeouts, e.Dropped = 0, 0
 	for _, f := range e.Failures() {
-		all = append(all, finding.Count{N: f.N, Did: f.Did})
+		all = append(all, finding.Count{N: f.N, Name: f.Name})
 	}
 	return all
 }

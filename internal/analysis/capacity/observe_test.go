@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -180,14 +180,14 @@ func TestErrorsBesideOthers(t *testing.T) {
 		status    int64
 		server    signals.Server
 		host      signals.Host
-		disturbed disturbance.Source
+		disturbed finding.Source
 	}{
 		{"nobody else took CPU", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 1}, 0},
-		{"a neighbour did", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, disturbance.Neighbour},
-		{"the hypervisor did", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Steal: 1}, disturbance.Hypervisor},
-		{"both did", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 0.5, Steal: 0.5}, disturbance.Neighbour | disturbance.Hypervisor},
+		{"a neighbour did", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, finding.Neighbour},
+		{"the hypervisor did", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Steal: 1}, finding.Hypervisor},
+		{"both did", 0, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 0.5, Steal: 0.5}, finding.Neighbour | finding.Hypervisor},
 		{"nobody else did, and half of the answers are errors", 100, signals.Server{}, signals.Host{CPUs: 2, Idle: 1}, 0},
-		{"a neighbour did, and half of the answers are errors", 100, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, disturbance.Neighbour},
+		{"a neighbour did, and half of the answers are errors", 100, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, finding.Neighbour},
 		{"a neighbour did, and the service was killed", 100, signals.Server{OOMKills: new(int64(1))}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
 		{"a neighbour did, and the service ended", 100, signals.Server{Restarts: 1}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},
 		{"a neighbour did, and all answers are errors", -100, signals.Server{}, signals.Host{CPUs: 2, Idle: 0.1, Foreign: 1}, 0},

@@ -11,7 +11,7 @@ import (
 // others returns who else may have caused what a stretch shows. A service whose requests
 // are slower because others took its CPU may refuse some, or run into limits of its own,
 // so errors may be theirs, too. A death is not, nor that no request has a good answer.
-func (s Stretch) others() disturbance.Source {
+func (s Stretch) others() finding.Source {
 	server := &s.Sums.Server
 	if s.Goal.Failed(s.Sums) && (s.Sums.Client.Good == 0 || sums.Value(server.OOMKills) > 0 || sums.Value(server.Restarts) > 0) {
 		return 0
@@ -132,10 +132,10 @@ func (s Stretch) inTime() bool {
 func (s Stretch) shownOutside(by string) finding.Finding {
 	if by == summary.ByHost {
 		m := s.Sums.Noise.Machines().Fullest()
-		return finding.Finding{Kind: finding.HostNotIdle, Host: finding.Host{Idle: m.IdleCores(), CPUs: m.CPUs, On: m.On()}}
+		return finding.Finding{Kind: finding.HostNotIdle, Host: finding.Host{Idle: m.IdleCores(), CPUs: m.CPUs, Name: m.Name}}
 	}
 	if n := s.Sums.Client.NoPorts; n > 0 {
 		return finding.Finding{Kind: finding.NoFreePorts, N: int(n)}
 	}
-	return finding.Finding{Kind: finding.Recorded, Text: s.Sums.Noise.LimitText()}
+	return s.Sums.Noise.Limit()
 }

@@ -48,10 +48,10 @@ type rampLevel struct {
 	// service's.
 	by    string
 	shown []finding.Finding
-	// others describes who took CPU meanwhile; "": nobody. A level that met the objective
+	// others are those who took CPU meanwhile; empty: nobody. A level that met the objective
 	// anyway counts, since a neighbour improves nothing. If the level missed it, met
 	// is nil, unless errors show that it was the service.
-	others string
+	others []finding.Finding
 }
 
 // of reads the ramp of one trial.
@@ -105,7 +105,7 @@ func (r *Ramps) read(of func(level int) *sums.Total) ramp {
 }
 
 // disturbed reports whether the level missed the objective while others took CPU.
-func (r *rampLevel) disturbed() bool { return r.met == nil && r.others != "" }
+func (r *rampLevel) disturbed() bool { return r.met == nil && len(r.others) > 0 }
 
 // judge judges one level by its sums.
 func (r *Ramps) judge(target float64, t *sums.Total, of func(level int) *sums.Total) rampLevel {
@@ -156,7 +156,7 @@ func (r *ramp) limitedLevel() *rampLevel {
 func (r *ramp) reason() []finding.Finding {
 	limited, first := r.limitedLevel(), &r.levels[0]
 	at := func(kind finding.Kind, l *rampLevel) []finding.Finding {
-		return []finding.Finding{{Kind: kind, Load: l.target, By: l.by, Text: l.others}}
+		return []finding.Finding{{Kind: kind, Load: l.target, By: l.by, Because: l.others}}
 	}
 	switch {
 	case r.lastMet == nil && r.firstMissed == first:
@@ -203,8 +203,8 @@ func (r *ramp) metAgain() []finding.Finding {
 
 // othersAtMiss returns who took CPU at the level that decides because of its errors.
 func (r *ramp) othersAtMiss() []finding.Finding {
-	if r.firstMissed.others == "" {
+	if len(r.firstMissed.others) == 0 {
 		return nil
 	}
-	return []finding.Finding{{Kind: finding.OthersAtLevel, Load: r.firstMissed.target, Text: r.firstMissed.others}}
+	return []finding.Finding{{Kind: finding.OthersAtLevel, Load: r.firstMissed.target, Because: r.firstMissed.others}}
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -96,7 +95,7 @@ func (r *Ramps) Disturbed() int {
 }
 
 // Sources returns who took CPU at these levels.
-func (r *Ramps) Sources() (by disturbance.Source) {
+func (r *Ramps) Sources() (by finding.Source) {
 	if !r.Judged() {
 		return 0
 	}

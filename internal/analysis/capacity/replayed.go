@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/causes"
-	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -168,7 +167,7 @@ func (s *Replayed) windows(byLoad map[float64]*sums.Total, unanswered map[float6
 
 // Sources returns who took CPU in the windows of the search that were left out, or that
 // missed the objective.
-func (s *Replayed) Sources() (by disturbance.Source) {
+func (s *Replayed) Sources() (by finding.Source) {
 	s.Result()
 	for i := range s.steps {
 		step := &s.steps[i]
@@ -182,7 +181,7 @@ func (s *Replayed) Sources() (by disturbance.Source) {
 // Disturbed returns how many windows were measured, in how many of them others took CPU,
 // and who. Those that missed the objective were left out. One that met it counts: others
 // did not make it meet the objective.
-func (s *Replayed) Disturbed() (windows, disturbed int, by disturbance.Source) {
+func (s *Replayed) Disturbed() (windows, disturbed int, by finding.Source) {
 	s.Result()
 	for i := range s.steps {
 		if !s.steps[i].measured() || s.steps[i].after() {

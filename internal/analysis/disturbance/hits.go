@@ -1,6 +1,6 @@
 package disturbance
 
-import "fmt"
+import "github.com/millicore/millicore/internal/analysis/finding"
 
 // hits are the requests of a trial from which others took CPU, by interval. Others take
 // CPU from a request if it could have used it: the hypervisor always does, because steal
@@ -75,18 +75,19 @@ func (h *hits) merge(o *hits) {
 }
 
 // sources returns who took CPU from more than a share of the requests.
-func (h *hits) sources(share float64) (by Source) {
+func (h *hits) sources(share float64) (by finding.Source) {
 	all := h.sum()
 	if all.neighbour > share*all.due {
-		by |= Neighbour
+		by |= finding.Neighbour
 	}
 	if all.hypervisor > share*all.due {
-		by |= Hypervisor
+		by |= finding.Hypervisor
 	}
 	return by
 }
 
-func (h *hits) text(by Source) string {
+// found returns from how many requests others took CPU.
+func (h *hits) found(by finding.Source) finding.Finding {
 	all := h.sum()
-	return fmt.Sprintf("%s took CPU from about %.2g%% of the requests, in %d of %d intervals", by, 100*min(1, (all.neighbour+all.hypervisor)/all.due), all.busy, all.of)
+	return finding.Finding{Kind: finding.TookFromRequests, Who: by, Share: min(1, (all.neighbour+all.hypervisor)/all.due), N: all.busy, Of: all.of}
 }

@@ -2,7 +2,6 @@ package disturbance
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -15,9 +14,9 @@ type Machines map[string]*Machine
 
 // Machine sums the host frames of one machine.
 type Machine struct {
+	Name string // "": the machine of the lab
 	CPUs int
 
-	name    string
 	seconds float64 // covered by frames
 	foreign float64 // core seconds
 	idle    float64
@@ -25,10 +24,10 @@ type Machine struct {
 }
 
 func (m Machines) add(o Machine) {
-	s := m[o.name]
+	s := m[o.Name]
 	if s == nil {
-		s = &Machine{name: o.name}
-		m[o.name] = s
+		s = &Machine{Name: o.Name}
+		m[o.Name] = s
 	}
 	s.seconds += o.seconds
 	s.foreign += o.foreign
@@ -101,18 +100,10 @@ func (m *Machine) IdleShare() float64 { return m.IdleCores() / float64(max(m.CPU
 // node of a cluster always runs others, so there they disturb only if they left no CPU
 // idle.
 func (m *Machine) busyNeighbours() bool {
-	return Busy(m.ForeignCores(), m.CPUs) && (m.name == "" || m.full())
+	return Busy(m.ForeignCores(), m.CPUs) && (m.Name == "" || m.full())
 }
 
 // busyHypervisor reports whether the hypervisor took so much CPU that it disturbs.
 func (m *Machine) busyHypervisor() bool { return Busy(m.StealCores(), m.CPUs) }
 
 func (m *Machine) full() bool { return Full(m.IdleCores(), m.CPUs) }
-
-// On returns the words for the machine if there may be several: " on node a".
-func (m *Machine) On() string {
-	if m.name == "" {
-		return ""
-	}
-	return fmt.Sprintf(" on node %s", m.name)
-}

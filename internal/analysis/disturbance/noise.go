@@ -1,12 +1,11 @@
 package disturbance
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/data/signals"
 )
 
@@ -32,7 +31,7 @@ func (n *Noise) Add(f *signals.Frame) {
 	switch {
 	case f.Host != nil:
 		h := f.Host
-		m := Machine{name: f.Machine, CPUs: h.CPUs, seconds: s, foreign: h.Foreign * s, idle: h.Idle * s, steal: h.Steal * s}
+		m := Machine{Name: f.Machine, CPUs: h.CPUs, seconds: s, foreign: h.Foreign * s, idle: h.Idle * s, steal: h.Steal * s}
 		n.machine(m)
 		if m.measured() {
 			n.hits.host(f.Seq, &m)
@@ -109,15 +108,15 @@ func (n *Noise) ThrottledShare() *float64 {
 
 // Sources returns who took much CPU on average: other processes, or the hypervisor. Stop is
 // among them if the service or a dependency was stopped at the end of an interval.
-func (n *Noise) Sources() (by Source) {
+func (n *Noise) Sources() (by finding.Source) {
 	if len(n.held) > 0 {
-		by |= Stop
+		by |= finding.Stop
 	}
 	if n.machines.any((*Machine).busyNeighbours) {
-		by |= Neighbour
+		by |= finding.Neighbour
 	}
 	if n.machines.any((*Machine).busyHypervisor) {
-		by |= Hypervisor
+		by |= finding.Hypervisor
 	}
 	return by
 }
@@ -130,10 +129,10 @@ func (n *Noise) Sources() (by Source) {
 //
 // The answer never depends on the latencies of the trial. If it did, the trials that
 // count would be chosen by their results.
-func (n *Noise) Disturbing(late float64) Source {
+func (n *Noise) Disturbing(late float64) finding.Source {
 	by := n.Sources() | n.hits.sources(late)
 	if n.Waited() && n.lag.Count() > 0 && n.lag.Quantile(0.99) >= LateLag {
-		by |= Agent
+		by |= finding.Agent
 	}
 	return by
 }
@@ -142,46 +141,40 @@ func (n *Noise) Disturbing(late float64) Source {
 // take nothing any more.
 func (n *Noise) Certain(seconds float64) bool {
 	return len(n.held) > 0 || n.machines.any(func(m *Machine) bool {
-		return m.name == "" && Busy(m.foreign/seconds, m.CPUs) || Busy(m.steal/seconds, m.CPUs)
+		return m.Name == "" && Busy(m.foreign/seconds, m.CPUs) || Busy(m.steal/seconds, m.CPUs)
 	})
 }
 
-// Others describes who took much CPU on average, and how much, and what was stopped; "":
-// nobody.
-func (n *Noise) Others() string {
-	var who []string
+// Others returns who took much CPU on average, and how much, and what was stopped; empty:
+// nobody, and nothing.
+func (n *Noise) Others() (who []finding.Finding) {
 	for _, of := range slices.Sorted(maps.Keys(n.held)) {
-		who = append(who, fmt.Sprintf("a signal (SIGSTOP) or a frozen control group stopped %s, in intervals of %.3g s together", of, n.held[of]))
+		who = append(who, finding.Finding{Kind: finding.Stopped, Text: of, Seconds: n.held[of]})
 	}
 	for _, m := range n.machines.each() {
 		if m.busyNeighbours() {
-			who = append(who, fmt.Sprintf("other processes used %.2f CPUs%s", m.ForeignCores(), m.On()))
+			who = append(who, finding.Finding{Kind: finding.NeighboursUsed, Host: finding.Host{Busy: m.ForeignCores(), Name: m.Name}})
 		}
 		if m.busyHypervisor() {
-			who = append(who, fmt.Sprintf("the hypervisor took %.2f CPUs%s", m.StealCores(), m.On()))
+			who = append(who, finding.Finding{Kind: finding.HypervisorTook, Host: finding.Host{Busy: m.StealCores(), Name: m.Name}})
 		}
 	}
-	return strings.Join(who, " and ")
+	return who
 }
 
-// Disturbed describes who is disturbing, and so the reason to repeat a trial; "": nobody.
-func (n *Noise) Disturbed(late float64) string {
-	if why := n.Others(); why != "" {
-		return why
+// Disturbed returns who is disturbing, and so the reason to repeat a trial; empty: nobody.
+func (n *Noise) Disturbed(late float64) []finding.Finding {
+	if who := n.Others(); len(who) > 0 {
+		return who
 	}
 	switch by := n.Disturbing(late); by {
 	case 0:
-		return ""
-	case Agent:
-		return n.waitedText()
+		return nil
+	case finding.Agent:
+		return []finding.Finding{{Kind: finding.AgentWaited, Value: *n.runWait / n.clientSeconds, Other: n.lagP99()}}
 	default:
-		return n.hits.text(by &^ Agent)
+		return []finding.Finding{n.hits.found(by &^ finding.Agent)}
 	}
-}
-
-func (n *Noise) waitedText() string {
-	return fmt.Sprintf("the agent's threads waited for a CPU, %.2g of them on average, and it sent 1%% of the requests more than %.1f ms late",
-		*n.runWait/n.clientSeconds, n.lagP99())
 }
 
 // Waited reports whether the agents waited for a CPU for a tenth of their time or
@@ -208,15 +201,15 @@ func (n *Noise) AgentThrottled() bool {
 	return n.throttled != nil && AgentThrottled(*n.throttled, n.clientSeconds)
 }
 
-// LimitText describes what made the generator the limit.
-func (n *Noise) LimitText() string {
+// Limit returns what made the generator the limit.
+func (n *Noise) Limit() finding.Finding {
 	switch {
 	case n.AgentThrottled():
-		return fmt.Sprintf("an agent was throttled by its own CPU limit for %.2g s in each second", *n.throttled/n.clientSeconds)
+		return finding.Finding{Kind: finding.AgentThrottled, Value: *n.throttled / n.clientSeconds}
 	case !n.SentLate() && n.runWait != nil:
-		return fmt.Sprintf("the agent's threads waited %.2g s in each second for a CPU", *n.runWait/n.clientSeconds)
+		return finding.Finding{Kind: finding.AgentWaits, Value: *n.runWait / n.clientSeconds}
 	}
-	return fmt.Sprintf("1%% of the requests were sent more than %.1f ms late", n.lagP99())
+	return finding.Finding{Kind: finding.AgentLate, Value: n.lagP99()}
 }
 
 func (n *Noise) lagP99() float64 { return float64(n.lag.Quantile(0.99)) / float64(time.Millisecond) }

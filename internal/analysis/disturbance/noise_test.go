@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 func TestNoiseNamesWhoElseTookCPU(t *testing.T) {
@@ -51,7 +52,7 @@ func TestNoiseNamesWhoElseTookCPU(t *testing.T) {
 			for _, f := range c.frames {
 				n.Add(f)
 			}
-			if got := n.Disturbed(0.01); got != c.want {
+			if got := wording.Others(n.Disturbed(0.01)); got != c.want {
 				t.Errorf("disturbed = %q, want %q", got, c.want)
 			}
 		})
@@ -151,7 +152,7 @@ func TestAQuantileIsDisturbedByAFewIntervals(t *testing.T) {
 			var all Noise // a sum of trials, whose intervals have the same numbers
 			all.Merge(&n)
 			all.Merge(&n)
-			if got := n.Disturbed(c.late); got != c.want {
+			if got := wording.Others(n.Disturbed(c.late)); got != c.want {
 				t.Errorf("disturbed = %q, want %q", got, c.want)
 			}
 			if one, two := n.Disturbing(c.late), all.Disturbing(c.late); one != two || (one != 0) != (c.want != "") {
@@ -180,7 +181,7 @@ func TestRepetitionDoesNotDependOnTheResult(t *testing.T) {
 			}
 			var n Noise
 			n.Add(f)
-			if attempt == 1 || n.Disturbed(0.01) == "" {
+			if attempt == 1 || len(n.Disturbed(0.01)) == 0 {
 				sum, counted = sum+p99, counted+1
 				break
 			}

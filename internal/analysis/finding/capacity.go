@@ -37,7 +37,7 @@ const (
 	FirstLevelMissed    Kind = iota + 600
 	MissedAboveLimited       // Load misses the objective, and By was the limit at Other
 	MissedAboveSilence       // Load misses the objective, and no request ended below
-	MissedBesideOthers       // Text is who took CPU
+	MissedBesideOthers       // Because has who took CPU
 	LevelLimited             // nothing is known about the service
 	LevelLimitedAbove        // it may handle more
 	LevelLimitedBetween      // between the two levels that decide
@@ -45,7 +45,7 @@ const (
 	NoLevelEndedAbove        // or above Load
 	EveryLevelMet
 	MetAgain           // Load misses the objective, and Loads above it meet it
-	OthersAtLevel      // Text is who took CPU
+	OthersAtLevel      // Because has who took CPU
 	TrialsBesideOthers // in N of Of trials others took CPU at the level that decides
 	AgentsStopped      // early, and a Share of the load was missing
 )

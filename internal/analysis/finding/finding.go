@@ -5,8 +5,6 @@ package finding
 
 import (
 	"time"
-
-	"github.com/millicore/millicore/internal/analysis/disturbance"
 )
 
 // Finding is a constant and its figures. Which figures a kind has, its comment states.
@@ -26,7 +24,7 @@ type Finding struct {
 	Time        time.Duration // as it was configured
 	N, Of       int
 
-	Who     disturbance.Source
+	Who     Source
 	By      string // what was the limit, as in limited_by
 	Gap     string // why two cells were not tested: a summary.Gap
 	Text    string // of the record: a name, a unit, or what an agent or a platform reported
@@ -54,11 +52,11 @@ type Use struct {
 type Host struct {
 	Busy, Idle float64 // CPUs
 	CPUs       int
-	On         string // " on NODE"; "": there is one machine
+	Name       string // "": there is one machine
 }
 
-// Count is a number of requests, and what happened to them: "were refused".
+// Count is a number of requests that failed, and the name of a summary.Failure.
 type Count struct {
-	N   int64
-	Did string
+	N    int64
+	Name string
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
@@ -91,7 +90,7 @@ type aftermath struct {
 	extra    float64       // requests offered while others took CPU: nothing is known of the capacity then
 	waited   time.Duration // at this load
 	spent    time.Duration
-	by       disturbance.Source
+	by       finding.Source
 	limited  bool
 }
 

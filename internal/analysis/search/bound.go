@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
@@ -87,7 +86,7 @@ func (s *Search) enough(a answered) bool {
 }
 
 // besideOthers takes a window that does not count, because others took CPU. It is repeated.
-func (s *Search) besideOthers(by disturbance.Source, w window) {
+func (s *Search) besideOthers(by finding.Source, w window) {
 	r, load := &s.again, s.step.Load
 	switch {
 	case s.unsure > 0: // it missed, and its traffic counts

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/lab/wording"
 
-	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/test/testkit"
 )
 
@@ -54,7 +54,7 @@ func (k kind) beside(c crowd, seed uint64) Result {
 		}
 		o := w.step(s, step, 0.5)
 		if there {
-			o.Disturbed = disturbance.Neighbour
+			o.Disturbed = finding.Neighbour
 		}
 		s.Saw(o)
 	}
@@ -144,9 +144,9 @@ func TestFewRequestsBesideOthersAreNoBound(t *testing.T) {
 		config.AllowedLate, config.AllowedBad = c.late, c.bad
 		_, r := play(t, config, func(s Step) Observation {
 			if s.Stage == Bracket && s.Load <= c.load {
-				return Observation{Blocks: blocks(s, 0, 0), Disturbed: disturbance.Neighbour}
+				return Observation{Blocks: blocks(s, 0, 0), Disturbed: finding.Neighbour}
 			}
-			return Observation{Blocks: blocks(s, 1, 1), Disturbed: disturbance.Neighbour}
+			return Observation{Blocks: blocks(s, 1, 1), Disturbed: finding.Neighbour}
 		})
 		if c.bound && (!r.AtLeast || r.Load != c.load) || !c.bound && (r.Load != 0 || !strings.Contains(wording.Of(r.Why), "met once")) {
 			t.Errorf("%s: %+v", c.name, r)
@@ -164,7 +164,7 @@ func TestAShortHoldBesideOthersIsNoBound(t *testing.T) {
 		if s.Stage == Bracket && s.Load <= 3200 {
 			late = 0
 		}
-		return Observation{Blocks: blocks(s, late, 0), Disturbed: disturbance.Neighbour}
+		return Observation{Blocks: blocks(s, late, 0), Disturbed: finding.Neighbour}
 	})
 	if r.Load != 0 || !strings.Contains(wording.Of(r.Why), "too short for a lower bound") || strings.Contains(wording.Of(r.Why), "too few") {
 		t.Errorf("%+v, want that it was held for too short a time", r)
@@ -195,7 +195,7 @@ func TestACleanMissBoundsTheBound(t *testing.T) {
 	_, r := play(t, usual, func(s Step) Observation {
 		o := wall(1000)(s)
 		if s.Stage != Bracket { // met beside others
-			o = Observation{Blocks: blocks(s, 0, 0), Disturbed: disturbance.Neighbour}
+			o = Observation{Blocks: blocks(s, 0, 0), Disturbed: finding.Neighbour}
 		}
 		return o
 	})
@@ -211,7 +211,7 @@ func TestOthersWhoLeaveLate(t *testing.T) {
 	_, r := play(t, usual, func(s Step) Observation {
 		if s.Load > 400 && disturbed < 40 {
 			disturbed++
-			return Observation{Blocks: blocks(s, 1, 0), Disturbed: disturbance.Neighbour}
+			return Observation{Blocks: blocks(s, 1, 0), Disturbed: finding.Neighbour}
 		}
 		return wall(1000)(s)
 	})

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
 // drawConfig draws any configuration, valid or not.
@@ -42,7 +42,7 @@ func drawObservation(t *rapid.T, s *Search, step Step, block time.Duration) Obse
 		s.Hopeless(o.Blocks)
 	}
 	o.Limited = rapid.IntRange(0, 9).Draw(t, "limited") == 0
-	o.Disturbed = rapid.SampledFrom([]disturbance.Source{0, 0, 0, 0, 0, 0, 0, disturbance.Neighbour, disturbance.Hypervisor, disturbance.Neighbour | disturbance.Hypervisor}).Draw(t, "disturbed")
+	o.Disturbed = rapid.SampledFrom([]finding.Source{0, 0, 0, 0, 0, 0, 0, finding.Neighbour, finding.Hypervisor, finding.Neighbour | finding.Hypervisor}).Draw(t, "disturbed")
 	if rapid.IntRange(0, 29).Draw(t, "gone") == 0 {
 		o.Gone = "it died"
 	}

@@ -14,7 +14,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
@@ -88,7 +87,7 @@ type Observation struct {
 	// miss then says nothing about the service.
 	Limited bool
 	// Disturbed is who else took CPU in the window.
-	Disturbed disturbance.Source
+	Disturbed finding.Source
 	// Gone explains why the service can no longer be measured: it died and did not come
 	// back. It ends the search.
 	Gone string
@@ -176,15 +175,15 @@ type Search struct {
 
 // repeats counts windows without information.
 type repeats struct {
-	empty     int                // without a request, in a row
-	waited    float64            // s of these windows
-	limited   int                // missed while the generator was the limit, in a row
-	disturbed int                // after the bracket was found
-	clean     int                // not disturbed, after the bracket was found
-	weak      int                // missed while the generator was the limit, after the bracket was found
-	missed    float64            // the lowest load that missed beside others after the bracket was found; 0: none
-	by        disturbance.Source // after the bracket was found
-	early     disturbance.Source // before
+	empty     int            // without a request, in a row
+	waited    float64        // s of these windows
+	limited   int            // missed while the generator was the limit, in a row
+	disturbed int            // after the bracket was found
+	clean     int            // not disturbed, after the bracket was found
+	weak      int            // missed while the generator was the limit, after the bracket was found
+	missed    float64        // the lowest load that missed beside others after the bracket was found; 0: none
+	by        finding.Source // after the bracket was found
+	early     finding.Source // before
 }
 
 // New returns a search at its first step.

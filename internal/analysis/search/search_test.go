@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/lab/wording"
-
-	"github.com/millicore/millicore/internal/analysis/disturbance"
 )
 
 // usual is a search for a p99, and for 99.9% of good answers.
@@ -350,7 +349,7 @@ func TestANeighbourForAWhile(t *testing.T) {
 		o := wall(1000)(s)
 		if n++; n >= 8 && n < 12 {
 			quiet += s.Window
-			o = Observation{Blocks: blocks(s, 0.3, 0), Disturbed: disturbance.Neighbour}
+			o = Observation{Blocks: blocks(s, 0.3, 0), Disturbed: finding.Neighbour}
 		}
 		return o
 	})
@@ -366,7 +365,7 @@ func TestANeighbourThatStays(t *testing.T) {
 		if n <= 8 {
 			return Observation{Blocks: blocks(s, 0, 0)}
 		}
-		return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: disturbance.Neighbour}
+		return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: finding.Neighbour}
 	})
 	if r.Load != 6400 || !r.AtLeast || r.Ended != Disturbed || !strings.Contains(wording.Of(r.Why), "with 6,400 requests") {
 		t.Errorf("%+v, want at least 6,400, the highest load that was met", r)
@@ -384,7 +383,7 @@ func TestANeighbourBesideAWeakGenerator(t *testing.T) {
 		n++
 		o := Observation{Blocks: blocks(s, 0.3, 0), Limited: s.Stage != Bracket}
 		if s.Stage != Bracket && o.Disturbed == 0 && n == 6 {
-			o.Limited, o.Disturbed = false, disturbance.Neighbour
+			o.Limited, o.Disturbed = false, finding.Neighbour
 		}
 		return o
 	})
@@ -398,14 +397,14 @@ func TestTheReasonNamesWhoTookTheCPU(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		early      bool // while the load is doubled
-		by         []disturbance.Source
+		by         []finding.Source
 		want, none string
 	}{
-		{"a neighbour, early", true, []disturbance.Source{disturbance.Neighbour}, "other processes took CPU for", "hypervisor"},
-		{"the hypervisor, early", true, []disturbance.Source{disturbance.Hypervisor}, "the hypervisor took CPU for", "other processes"},
-		{"a neighbour, later", false, []disturbance.Source{disturbance.Neighbour}, "other processes took CPU in", "hypervisor"},
-		{"the hypervisor, later", false, []disturbance.Source{disturbance.Hypervisor}, "the hypervisor took CPU in", "stop them"},
-		{"both in turn", false, []disturbance.Source{disturbance.Neighbour, disturbance.Hypervisor}, "other processes or the hypervisor took CPU in", "stop them"},
+		{"a neighbour, early", true, []finding.Source{finding.Neighbour}, "other processes took CPU for", "hypervisor"},
+		{"the hypervisor, early", true, []finding.Source{finding.Hypervisor}, "the hypervisor took CPU for", "other processes"},
+		{"a neighbour, later", false, []finding.Source{finding.Neighbour}, "other processes took CPU in", "hypervisor"},
+		{"the hypervisor, later", false, []finding.Source{finding.Hypervisor}, "the hypervisor took CPU in", "stop them"},
+		{"both in turn", false, []finding.Source{finding.Neighbour, finding.Hypervisor}, "other processes or the hypervisor took CPU in", "stop them"},
 	} {
 		n := 0
 		_, r := play(t, usual, func(s Step) Observation {
@@ -441,7 +440,7 @@ func TestANeighbourWhileTheLoadIsDoubled(t *testing.T) {
 					return wall(1000)(s)
 				}
 				noisy += s.Settle + s.Window
-				return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: disturbance.Neighbour}
+				return Observation{Blocks: blocks(s, 0.3, 0), Disturbed: finding.Neighbour}
 			})
 			if !c.found {
 				if !r.AtLeast || r.Ended != Disturbed || r.Load < 0.6*400 || r.Load >= 400 || r.Tested != r.Load || !strings.Contains(wording.Of(r.Why), "other processes took CPU") {
@@ -570,7 +569,7 @@ func TestAServiceThatAnswersAgain(t *testing.T) {
 		o := hung(s)
 		if s.Stage == Recover {
 			asked++
-			o.Disturbed = disturbance.Hypervisor
+			o.Disturbed = finding.Hypervisor
 		}
 		return o
 	})
@@ -743,7 +742,7 @@ func TestANoisyHostDoesNotMislead(t *testing.T) {
 		for step, ok := s.Next(); ok; step, ok = s.Next() {
 			o := w.step(s, step, 0.5)
 			if rng.Float64() < 0.2 {
-				o.Disturbed = disturbance.Neighbour
+				o.Disturbed = finding.Neighbour
 				for i := range o.Blocks {
 					o.Blocks[i].Late = o.Blocks[i].Requests / 2
 				}

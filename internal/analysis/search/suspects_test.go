@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/millicore/millicore/internal/analysis/disturbance"
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/test/testkit"
 )
 
@@ -77,7 +77,7 @@ func TestAPassByChanceInTheBracketDoesNotMislead(t *testing.T) {
 		for step, ok := s.Next(); ok; step, ok = s.Next() {
 			o := w.step(s, step, 0.5)
 			if step.Stage == Bracket && rng.Float64() < .7 {
-				o.Disturbed = disturbance.Neighbour
+				o.Disturbed = finding.Neighbour
 				if step.Load > k.truth && rng.Float64() < .3 {
 					for i := range o.Blocks {
 						o.Blocks[i].Late = 0

@@ -1,6 +1,9 @@
 package summary
 
-import "github.com/millicore/millicore/internal/data/signals"
+import (
+	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/data/signals"
+)
 
 // Disturbance is how much of a cell's trials was disturbed, and the latency that the
 // objective is about (or p99) in those that were and those that were not. Attempts that
@@ -13,6 +16,7 @@ type Disturbance struct {
 	// Neighbours are the processes that used most CPU in the disturbed trial in which they
 	// used most; empty: not known, or it was somebody else.
 	Neighbours []signals.Neighbour `json:"neighbours,omitempty"`
+	Why        []finding.Finding   `json:"-"`                  // what Reasons word
 	Reasons    []string            `json:"reasons,omitempty"`  // of each disturbed trial: "trial 4: the hypervisor took 0.78 cores"
 	Quantile   string              `json:"quantile"`           // "": a service that measures itself has none
 	Quiet      []float64           `json:"quiet_ms,omitempty"` // one per undisturbed trial that held one load; absent if all were quiet

@@ -36,7 +36,6 @@ func (e *ErrorCounts) Add(o *ErrorCounts) {
 // Failure is a kind of failed requests, in the glossary's words.
 type Failure struct {
 	Name string // of a figure: "refused"
-	Did  string // after a number of requests: "were refused"
 	N    int64  // of requests
 }
 
@@ -46,13 +45,13 @@ const BadStatus = "bad status"
 // Failures are the kinds of failed requests that occurred, in the glossary's order.
 func (e *ErrorCounts) Failures() []Failure {
 	return slices.DeleteFunc([]Failure{
-		{"timeout", "timed out", e.Timeouts},
-		{"refused", "were refused", e.Refused},
-		{"cut off", "were cut off", e.Cut},
-		{"malformed", "got an answer that was not HTTP", e.Malformed},
-		{"failed check", "got an answer that failed a check", e.Failed},
-		{BadStatus, "got an error status", e.BadStatuses()},
-		{"dropped", "were due and never sent", e.Dropped},
+		{"timeout", e.Timeouts},
+		{"refused", e.Refused},
+		{"cut off", e.Cut},
+		{"malformed", e.Malformed},
+		{"failed check", e.Failed},
+		{BadStatus, e.BadStatuses()},
+		{"dropped", e.Dropped},
 	}, func(f Failure) bool { return f.N == 0 })
 }
 

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -121,12 +120,12 @@ func (f *claimed) notTheServices(m Metric) (why finding.Finding) {
 
 // besides returns who took so much CPU in a trial of a cell that its figures may be
 // distorted.
-func besides(c *summary.Cell) (who disturbance.Source) {
+func besides(c *summary.Cell) (who finding.Source) {
 	if c.Has(summary.FlagBusyNeighbour) {
-		who |= disturbance.Neighbour
+		who |= finding.Neighbour
 	}
 	if c.Has(summary.FlagBusyHypervisor) {
-		who |= disturbance.Hypervisor
+		who |= finding.Hypervisor
 	}
 	return who
 }

@@ -5,9 +5,13 @@ import "github.com/millicore/millicore/internal/analysis/summary"
 // Fill words the findings of a summary that summary.json has as texts.
 func Fill(s *summary.Summary) {
 	for i := range s.Cells {
-		FillBreaking(s.Cells[i].Breaking)
-		if o := s.Cells[i].Objective; o != nil {
+		c := &s.Cells[i]
+		FillBreaking(c.Breaking)
+		if o := c.Objective; o != nil {
 			o.Missed = Of(o.MissedBy)
+		}
+		if d := c.Disturbance; d != nil {
+			d.Reasons = each(d.Why)
 		}
 	}
 	for i := range s.Claims {

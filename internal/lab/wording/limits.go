@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/base/digits"
 	"github.com/millicore/millicore/internal/base/phrase"
 )
@@ -39,7 +40,7 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	},
 	finding.ThreadsBusy: func(f finding.Finding) string { return followed(usedAt(f), throttled(f.Use)) },
 	finding.HostBusy: func(f finding.Finding) string {
-		text := fmt.Sprintf("%s, and %.2f of the %d CPUs%s were busy", usedAt(f), f.Host.Busy, f.Host.CPUs, f.Host.On)
+		text := fmt.Sprintf("%s, and %.2f of the %d CPUs%s were busy", usedAt(f), f.Host.Busy, f.Host.CPUs, on(f.Host))
 		if f.N > 0 { // a busy thread and a host without idle CPU use as much
 			text += ": its parallelism may be the limit as well"
 		}
@@ -53,7 +54,7 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 		return none(f) + ": its own parallelism, locks or queues; " + used(f.Use)
 	},
 	finding.HostNotIdle: func(f finding.Finding) string {
-		return fmt.Sprintf("%.2f of %d CPUs were idle%s", f.Host.Idle, f.Host.CPUs, f.Host.On)
+		return fmt.Sprintf("%.2f of %d CPUs were idle%s", f.Host.Idle, f.Host.CPUs, on(f.Host))
 	},
 	finding.NoFreePorts: func(f finding.Finding) string {
 		return fmt.Sprintf("connections that could not be made for lack of a free local port: %d", f.N)
@@ -75,6 +76,24 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.MoreWithoutLimit:   func(f finding.Finding) string { return butWithoutLimit(f, "it holds more") },
 }
 
+// Failed words what happened to failed requests, by the name of a summary.Failure: "were
+// refused".
+func Failed(name string) string {
+	switch name {
+	case "timeout":
+		return "timed out"
+	case "malformed":
+		return "got an answer that was not HTTP"
+	case "failed check":
+		return "got an answer that failed a check"
+	case summary.BadStatus:
+		return "got an error status"
+	case "dropped":
+		return "were due and never sent"
+	}
+	return "were " + name // refused, cut off
+}
+
 // failed words how many requests got no good answer: "12% of the requests got no good
 // answer (214 were cut off)".
 func failed(f finding.Finding) string {
@@ -82,7 +101,7 @@ func failed(f finding.Finding) string {
 	slices.SortStableFunc(counts, func(x, y finding.Count) int { return int(max(-1, min(1, y.N-x.N))) })
 	parts := make([]string, len(counts))
 	for i, c := range counts {
-		parts[i] = fmt.Sprintf("%d %s", c.N, c.Did)
+		parts[i] = fmt.Sprintf("%d %s", c.N, Failed(c.Name))
 	}
 	text := fmt.Sprintf("%.3g%% of the requests got no good answer (%s)", 100*f.Share, strings.Join(parts, ", "))
 	if f.N > 0 {

@@ -22,7 +22,7 @@ var rampWords = map[finding.Kind]func(f finding.Finding) string{
 		return level(f) + " misses the objective, and no request ended at any lower level; hold each level longer"
 	},
 	finding.MissedBesideOthers: func(f finding.Finding) string {
-		return fmt.Sprintf("%s misses the objective while %s; this miss does not count", level(f), f.Text)
+		return fmt.Sprintf("%s misses the objective while %s; this miss does not count", level(f), Others(f.Because))
 	},
 	finding.LevelLimited: func(f finding.Finding) string {
 		return fmt.Sprintf("at %s the %s was the limit, so nothing is known about the service", level(f), f.By)
@@ -37,7 +37,7 @@ var rampWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.NoLevelEndedAbove: func(f finding.Finding) string { return "no request ended at the levels above " + level(f) },
 	finding.EveryLevelMet:     fixed("every level met the objective; raise the load further"),
 	finding.MetAgain:          metAgain,
-	finding.OthersAtLevel:     func(f finding.Finding) string { return "at " + level(f) + " " + f.Text },
+	finding.OthersAtLevel:     func(f finding.Finding) string { return "at " + level(f) + " " + Others(f.Because) },
 	finding.TrialsBesideOthers: func(f finding.Finding) string {
 		return fmt.Sprintf("in %d of %d trials others took CPU at the level that missed the objective", f.N, f.Of)
 	},

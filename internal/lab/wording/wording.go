@@ -18,7 +18,7 @@ import (
 var table = map[finding.Kind]func(finding.Finding) string{}
 
 func init() {
-	for _, some := range []map[finding.Kind]func(finding.Finding) string{searchWords, limitWords, rampWords, claimWords, objectiveWords, trialWords} {
+	for _, some := range []map[finding.Kind]func(finding.Finding) string{searchWords, limitWords, rampWords, claimWords, objectiveWords, trialWords, disturbanceWords} {
 		maps.Copy(table, some)
 	}
 }

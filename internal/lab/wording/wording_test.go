@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis/disturbance"
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/test/testkit/golden"
@@ -19,10 +18,11 @@ var (
 	used98  = finding.Use{Cores: number(0.98), OfLimit: number(0.98), Throttled: number(0.87), PerPeriod: number(0.054)}
 	used30  = finding.Use{Cores: number(0.3), OfLimit: number(0.3), Throttled: number(0.25)}
 	noLimit = finding.Use{Cores: number(1.01)}
-	cut     = []finding.Count{{N: 3, Did: "were refused"}, {N: 214, Did: "were cut off"}}
-	nodes   = finding.Host{Busy: 1.9, Idle: 0.1, CPUs: 2, On: " on node-1"}
+	cut     = []finding.Count{{N: 3, Name: "refused"}, {N: 214, Name: "cut off"}}
+	nodes   = finding.Host{Busy: 1.9, Idle: 0.1, CPUs: 2, Name: "a"}
 	ab      = []string{"a", "b"}
 	limit   = []finding.Finding{{Kind: finding.LimitUsed, Use: used98}}
+	others  = []finding.Finding{{Kind: finding.NeighboursUsed, Host: finding.Host{Busy: 0.5, Name: "a"}}, {Kind: finding.HypervisorTook, Host: finding.Host{Busy: 0.25}}}
 	search  = []finding.Finding{{Kind: finding.NothingMissed, Load: 700}}
 )
 
@@ -43,10 +43,10 @@ var samples = []finding.Finding{
 	{Kind: finding.Unavailable, Load: 3200, Because: []finding.Finding{{Kind: finding.StoppedAnswering, Requests: 480, Again: 50, Load: 60}}},
 	{Kind: finding.EndedUnavailable, Load: 3200, Because: []finding.Finding{{Kind: finding.Recorded, Text: "it died"}}},
 	{Kind: finding.NothingEnded, N: 4, Load: 50},
-	{Kind: finding.BesideOthers, Who: disturbance.Neighbour},
-	{Kind: finding.BesideOthers, Who: disturbance.Hypervisor, Time: 58 * time.Second, Because: []finding.Finding{{Kind: finding.MetAndMissedNear, Load: 200, Requests: 6400}}},
-	{Kind: finding.BoundBesideOthers, Who: disturbance.Neighbour | disturbance.Hypervisor, Load: 280, Requests: 1400},
-	{Kind: finding.BoundBesideOthers, Who: disturbance.Stop, Load: 280, Requests: 1400},
+	{Kind: finding.BesideOthers, Who: finding.Neighbour},
+	{Kind: finding.BesideOthers, Who: finding.Hypervisor, Time: 58 * time.Second, Because: []finding.Finding{{Kind: finding.MetAndMissedNear, Load: 200, Requests: 6400}}},
+	{Kind: finding.BoundBesideOthers, Who: finding.Neighbour | finding.Hypervisor, Load: 280, Requests: 1400},
+	{Kind: finding.BoundBesideOthers, Who: finding.Stop, Load: 280, Requests: 1400},
 	{Kind: finding.EndedEarly, Text: "agent 1 failed"},
 	{Kind: finding.BoundEndedEarly, Text: "agent 1 failed"},
 	{Kind: finding.Interrupted},
@@ -61,7 +61,7 @@ var samples = []finding.Finding{
 	{Kind: finding.Recorded, Text: "it was killed"},
 	{Kind: finding.RecoveryNotAsked},
 	{Kind: finding.FewUsers},
-	{Kind: finding.OthersTookCPU, Who: disturbance.Hypervisor},
+	{Kind: finding.OthersTookCPU, Who: finding.Hypervisor},
 	{Kind: finding.GeneratorLimit},
 	{Kind: finding.RecoveryTimeUsed},
 	{Kind: finding.OverloadMet, Load: 450},
@@ -103,7 +103,7 @@ var samples = []finding.Finding{
 	{Kind: finding.FirstLevelMissed, Load: 1000},
 	{Kind: finding.MissedAboveLimited, Load: 2000, Other: 1000, By: summary.ByHost},
 	{Kind: finding.MissedAboveSilence, Load: 2000},
-	{Kind: finding.MissedBesideOthers, Load: 2000, Text: "other processes used 0.50 CPUs"},
+	{Kind: finding.MissedBesideOthers, Load: 2000, Because: others},
 	{Kind: finding.LevelLimited, Load: 1000, By: summary.ByGenerator},
 	{Kind: finding.LevelLimitedAbove, Load: 1000, By: summary.ByGenerator},
 	{Kind: finding.LevelLimitedBetween, Load: 1000, By: summary.ByHost},
@@ -113,7 +113,7 @@ var samples = []finding.Finding{
 	{Kind: finding.MetAgain, Load: 100, Loads: []float64{200}},
 	{Kind: finding.MetAgain, Load: 100, Loads: []float64{200, 300}},
 	{Kind: finding.MetAgain, Load: 100, Loads: []float64{200, 300, 400, 500}},
-	{Kind: finding.OthersAtLevel, Load: 1000, Text: "the hypervisor took 0.50 CPUs"},
+	{Kind: finding.OthersAtLevel, Load: 1000, Because: others[1:]},
 	{Kind: finding.TrialsBesideOthers, N: 2, Of: 6},
 	{Kind: finding.AgentsStopped, Share: 0.05},
 	{Kind: finding.ServiceSkipped},
@@ -160,8 +160,8 @@ var samples = []finding.Finding{
 	{Kind: finding.MemoryNotMeasured, Names: ab},
 	{Kind: finding.OneTrialNoGrowth, Names: ab},
 	{Kind: finding.OneStepOfGrowth, Names: ab},
-	{Kind: finding.Disturbed, Names: ab, Who: disturbance.Neighbour},
-	{Kind: finding.Disturbed, Names: ab, Who: disturbance.Neighbour | disturbance.Hypervisor},
+	{Kind: finding.Disturbed, Names: ab, Who: finding.Neighbour},
+	{Kind: finding.Disturbed, Names: ab, Who: finding.Neighbour | finding.Hypervisor},
 	{Kind: finding.MostlyDisturbed, Names: ab},
 	{Kind: finding.GeneratorWasLimit, Names: ab},
 	{Kind: finding.SentLate, Names: ab},
@@ -222,6 +222,17 @@ var samples = []finding.Finding{
 	{Kind: finding.MemoryGrows},
 	{Kind: finding.MemoryPeaks, Loads: []float64{100 << 20, 200 << 20}, Other: 2},
 	{Kind: finding.MemoryPeaks, Loads: []float64{100 << 20, 200 << 20}, Value: 400 << 20, Other: 2},
+
+	{Kind: finding.Stopped, Text: "api", Seconds: 1.5},
+	others[0],
+	others[1],
+	{Kind: finding.TookFromRequests, Who: finding.Neighbour | finding.Hypervisor, Share: 0.05, N: 2, Of: 20},
+	{Kind: finding.AgentWaited, Value: 0.25, Other: 12.34},
+	{Kind: finding.AgentThrottled, Value: 0.05},
+	{Kind: finding.AgentWaits, Value: 0.15},
+	{Kind: finding.AgentLate, Value: 2.4},
+	{Kind: finding.TrialDisturbed, N: 3, Text: "a neighbour took 0.78 CPUs"},
+	{Kind: finding.TrialDisturbed, N: 3, Because: others},
 }
 
 // TestWords compares the words of each kind with those that were read and approved.
@@ -250,14 +261,26 @@ func TestNothingHasNoWords(t *testing.T) {
 }
 
 func TestSourcesAreNamedByWhatTheyDid(t *testing.T) {
-	for s, want := range map[disturbance.Source]string{
-		disturbance.Neighbour:                          "other processes took CPU",
-		disturbance.Neighbour | disturbance.Hypervisor: "other processes or the hypervisor took CPU",
-		disturbance.Stop:                               "a signal or a frozen control group stopped the service",
-		disturbance.Hypervisor | disturbance.Stop:      "the hypervisor took CPU and a signal or a frozen control group stopped the service",
+	for s, want := range map[finding.Source]string{
+		finding.Neighbour:                      "other processes took CPU",
+		finding.Neighbour | finding.Hypervisor: "other processes or the hypervisor took CPU",
+		finding.Stop:                           "a signal or a frozen control group stopped the service",
+		finding.Hypervisor | finding.Stop:      "the hypervisor took CPU and a signal or a frozen control group stopped the service",
 	} {
 		if got := did(s); got != want {
 			t.Errorf("%d: %q, want %q", s, got, want)
 		}
+	}
+}
+
+func TestFailedRequestsHaveWords(t *testing.T) {
+	failed := summary.ErrorCounts{Timeouts: 1, Refused: 1, Cut: 1, Malformed: 1, Failed: 1, Status: map[string]int64{"500": 1}, Dropped: 1}
+	var words []string
+	for _, f := range failed.Failures() {
+		words = append(words, Failed(f.Name))
+	}
+	want := "timed out, were refused, were cut off, got an answer that was not HTTP, got an answer that failed a check, got an error status, were due and never sent"
+	if got := strings.Join(words, ", "); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/lab/wording"
 	"github.com/millicore/millicore/internal/show/narrative"
 )
 
@@ -152,7 +153,7 @@ func worstError(c *summary.Cell) string {
 		return ""
 	}
 	worst := slices.MaxFunc(failures, func(x, y summary.Failure) int { return cmp.Compare(x.N, y.N) })
-	return fmt.Sprintf("%s of %s requests %s.", display.Grouped(worst.N), display.Grouped(c.Requests), worst.Did)
+	return fmt.Sprintf("%s of %s requests %s.", display.Grouped(worst.N), display.Grouped(c.Requests), wording.Failed(worst.Name))
 }
 
 // unthrottled is a share of throttled periods that explains no slow tail.

@@ -177,7 +177,7 @@ func worstError(cells []summary.Cell) string {
 		return ""
 	}
 	worst := slices.MaxFunc(failures, func(x, y summary.Failure) int { return cmp.Compare(x.N, y.N) })
-	return fmt.Sprintf(": %s of %s requests %s", display.Grouped(worst.N), display.Grouped(requests), worst.Did)
+	return fmt.Sprintf(": %s of %s requests %s", display.Grouped(worst.N), display.Grouped(requests), wording.Failed(worst.Name))
 }
 
 // single states the figures of one cell.

@@ -1,4 +1,4 @@
-package disturbance
+package finding
 
 // Source is who took CPU that the measurement needed, or stopped the service; 0: nobody.
 // Several are joined by |.
@@ -10,16 +10,3 @@ const (
 	Agent                         // the generator waited for a CPU, and sent late
 	Stop                          // a signal (SIGSTOP) or a frozen control group held the service or a dependency
 )
-
-// String names the sources, as in "… took CPU".
-func (s Source) String() string {
-	switch s {
-	case 0:
-		return "nobody"
-	case Neighbour:
-		return "other processes"
-	case Hypervisor:
-		return "the hypervisor"
-	}
-	return "other processes or the hypervisor"
-}
