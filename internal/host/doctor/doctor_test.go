@@ -3,7 +3,6 @@ package doctor
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
-	"github.com/millicore/millicore/test/testkit"
 )
 
 const oldLine = "asynctimerchan=1,containermaxprocs=0,decoratemappings=0,updatemaxprocs=0"
@@ -347,26 +345,31 @@ func TestAnIdleProcessInAThrottledGroup(t *testing.T) {
 	}
 }
 
-// The fix of bursts names the file and the number.
+// The fix of bursts names the file and the number, which is at most the quota: that is the
+// kernel's maximum.
 func TestTheBurstThatAbsorbs(t *testing.T) {
+	two := goService(2, 2)
 	tests := []struct {
 		name   string
+		of     inspect.Process
 		change func(*inspect.Process)
 		want   string
 	}{
-		{"v2", func(*inspect.Process) {},
+		{"v2", two, func(*inspect.Process) {},
 			"a burst of 41.0 ms would absorb them: echo 41000 > /sys/fs/cgroup/pods/api/cpu.max.burst; or raise the limit to 2.5 CPUs"},
-		{"v1", func(p *inspect.Process) { p.CPU.Version = 1 },
+		{"v1", two, func(p *inspect.Process) { p.CPU.Version = 1 },
 			"a burst of 41.0 ms would absorb them: echo 41000 > /sys/fs/cgroup/pods/api/cpu.cfs_burst_us; or raise the limit to 2.5 CPUs"},
-		{"a kernel without bursts", func(p *inspect.Process) { p.CPU.CanBurst = false },
+		{"a kernel without bursts", two, func(p *inspect.Process) { p.CPU.CanBurst = false },
 			"raise the limit to 2.5 CPUs: this kernel has no CPU burst"},
-		{"a burst that is set", func(p *inspect.Process) { p.CPU.Burst = 50 * time.Millisecond },
+		{"a burst that is set", two, func(p *inspect.Process) { p.CPU.Burst = 50 * time.Millisecond },
 			"raise the limit to 2.5 CPUs: the burst of 50.0 ms that is set does not absorb them"},
+		{"more than the quota", goService(1, 0.2), func(*inspect.Process) {},
+			"a burst of 20.0 ms (the kernel's maximum) would absorb a part: echo 20000 > /sys/fs/cgroup/pods/api/cpu.max.burst; or raise the limit to 700m CPU"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			all := examine(with(watched(goService(2, 2), 52, 412, 0.12), test.change))
-			if len(all) != 1 || strings.Join(all[0].Fix, "") == "" || all[0].Fix[0] != test.want {
+			all := examine(with(watched(test.of, 52, 412, 0.12), test.change))
+			if len(all) != 1 || all[0].Fix[0] != test.want {
 				t.Errorf("got %+v", all)
 			}
 		})
@@ -572,84 +575,6 @@ func TestWorkersCompete(t *testing.T) {
 	}
 }
 
-// seenUnder are the findings about a process that runs n at once at most, as it was
-// set, under a limit and a load: the share of the periods that were throttled, and
-// of the limit that was used.
-func seenUnder(runtime runtimes.Name, n, machine int, limit float64, inherited bool, throttled, used float64) []Finding {
-	const length = 10 * time.Second
-	p := goService(n, limit)
-	p.Info.Runtime, p.Info.Affinity = runtime, machine
-	p.Info.Env = map[string]string{"GOMAXPROCS": strconv.Itoa(n), "JAVA_TOOL_OPTIONS": "-XX:ActiveProcessorCount=" + strconv.Itoa(n)}
-	if inherited {
-		p.CPU.Own, p.CPU.SetBy = 0, "/pods"
-	}
-	running := float64(min(n, machine))
-	p.Used = time.Duration(min(used*limit, running) * float64(length))
-	w := inspect.Counts{Length: length, Periods: 100, Throttled: int64(100 * throttled), Used: &p.Used}
-	w.Stopped = time.Duration(max(running-limit, 0.1) * float64(p.CPU.Period) * float64(w.Throttled))
-	p.Throttling = &inspect.Throttling{Since: w, Watch: &w}
-	p.Ruled, p.Why = runtimes.Default(p.Info, runtimes.Limit{CPUs: p.CPU.CPUs, Leaf: p.CPU.Own}, runtimes.Machine{Online: machine, Affinity: machine})
-	return Examine(inspect.Host{Online: machine, Processes: []inspect.Process{p}})
-}
-
-// A process that follows the advice gets no further advice, whatever is measured
-// next: neither the same number nor one that reverts it.
-func TestAdviceThatIsFollowedIsTheLast(t *testing.T) {
-	type of struct {
-		runtime    runtimes.Name
-		n, machine int
-		limit      float64
-		inherited  bool
-	}
-	known := map[of][]int{}
-	under := func(runtime runtimes.Name, n, machine int, limit float64, inherited bool) (numbers []int) {
-		key := of{runtime, n, machine, limit, inherited}
-		if all, ok := known[key]; ok {
-			return all
-		}
-		defer func() { known[key] = numbers }()
-		for _, throttled := range []float64{0, 0.1, 0.3, 1} {
-			for _, used := range []float64{0.1, 0.74, 1} {
-				if to := advised(seenUnder(runtime, n, machine, limit, inherited, throttled, used)); to > 0 && !slices.Contains(numbers, to) {
-					numbers = append(numbers, to)
-				}
-			}
-		}
-		return numbers
-	}
-	rises, falls := 0, 0
-	step := testkit.Samples(7, 1, 1)
-	for tenths := 1; tenths <= 80; tenths += step {
-		limit := float64(tenths) / 10
-		for _, machine := range []int{1, 2, 3, 4, 8, 16} {
-			for n := 1; n <= 16; n++ {
-				for _, runtime := range []runtimes.Name{runtimes.Go, runtimes.JVM} {
-					inherited := n%2 == 0
-					for _, to := range under(runtime, n, machine, limit, inherited) {
-						switch {
-						case to == n:
-							t.Fatalf("%s, limit %v, %d CPUs: %d is advised although it is set", runtime, limit, machine, n)
-						case to > n:
-							rises++
-						default:
-							falls++
-						}
-						if float64(to) < limit && to < machine {
-							t.Fatalf("%s, limit %v, %d CPUs: %d instead of %d cannot use the limit", runtime, limit, machine, to, n)
-						}
-						if again := under(runtime, to, machine, limit, inherited); again != nil {
-							t.Fatalf("%s, limit %v, %d CPUs: %d instead of %d, and then %v", runtime, limit, machine, to, n, again)
-						}
-					}
-				}
-			}
-		}
-	}
-	if rises == 0 || falls == 0 {
-		t.Errorf("%d rises and %d falls were advised: want some of each", rises, falls)
-	}
-}
-
 func TestStarted(t *testing.T) {
 	for want, command := range map[string][]string{
 		"/app/api --port 80": {"/app/api", "--port", "80"},
@@ -705,16 +630,6 @@ func TestALimitThatIsShared(t *testing.T) {
 	direct.PID, direct.CPU.Dir = 44, "/sys/fs/cgroup/pods"
 	if got := titles(examine(under(42, 100), direct)); len(got) != 1 || strings.Contains(got[0], "shared by") {
 		t.Errorf("got %v", got)
-	}
-}
-
-// The advised burst is at most the quota, which is the kernel's maximum.
-func TestABurstThatAbsorbsAPart(t *testing.T) {
-	all := examine(with(watched(goService(1, 0.2), 52, 412, 0.12), func(*inspect.Process) {}))
-	const want = "a burst of 20.0 ms (the kernel's maximum) would absorb a part: " +
-		"echo 20000 > /sys/fs/cgroup/pods/api/cpu.max.burst; or raise the limit to 700m CPU"
-	if len(all) != 1 || all[0].Fix[0] != want {
-		t.Errorf("got %+v", all)
 	}
 }
 

@@ -137,6 +137,16 @@ type situation struct {
 	burst   time.Duration
 	load    float64 // CPUs that the requests need
 	bursts  float64 // share of the periods in which all its threads run, below saturation
+	// inherited is whether a group above sets the limit, which some runtimes do not read.
+	inherited bool
+}
+
+// read is the limit by the groups that set it.
+func (s *situation) read() runtimes.Limit {
+	if s.inherited {
+		return runtimes.Limit{CPUs: s.limit}
+	}
+	return runtimes.LimitOf(s.limit)
 }
 
 func newSituation(of program, n int) *situation {
@@ -157,7 +167,7 @@ func (s *situation) info() (runtimes.Info, int) {
 	if s.of.library != "" {
 		e.Mappings = []runtimes.Mapping{{Path: s.of.library}}
 	}
-	n, _ := runtimes.Default(runtimes.Decide(e), runtimes.LimitOf(s.limit), runtimes.Machine{Online: s.machine, Affinity: s.machine})
+	n, _ := runtimes.Default(runtimes.Decide(e), s.read(), runtimes.Machine{Online: s.machine, Affinity: s.machine})
 	if s.of.count != nil {
 		n = s.of.count(s)
 	}
@@ -207,7 +217,10 @@ func (s *situation) host() inspect.Host {
 			Group: "/a", SetBy: "/a", Dir: "/sys/fs/cgroup/a"},
 		Throttling: &inspect.Throttling{Since: w, Watch: &w},
 	}
-	master.Ruled, master.Why = runtimes.Default(info, runtimes.LimitOf(s.limit), runtimes.Machine{Online: s.machine, Affinity: s.machine})
+	if s.inherited {
+		master.CPU.Own, master.CPU.SetBy = 0, "/pods"
+	}
+	master.Ruled, master.Why = runtimes.Default(info, s.read(), runtimes.Machine{Online: s.machine, Affinity: s.machine})
 	if p := &master.Info.Parallelism; p.Value == 0 && master.Ruled > 0 {
 		*p = runtimes.Parallelism{Value: master.Ruled, Source: runtimes.Predicted, From: master.Why}
 	}
@@ -271,7 +284,8 @@ func (s *situation) with(c Change) *situation {
 }
 
 func (s *situation) String() string {
-	return fmt.Sprintf("%s, %q %v %d, limit %v, burst %s, %d CPUs, load %v, bursts %v", s.of.name, s.args, s.env, s.n, s.limit, s.burst, s.machine, s.load, s.bursts)
+	return fmt.Sprintf("%s, %q %v %d, limit %v (from above: %v), burst %s, %d CPUs, load %v, bursts %v",
+		s.of.name, s.args, s.env, s.n, s.limit, s.inherited, s.burst, s.machine, s.load, s.bursts)
 }
 
 // parallelOnly reports whether a change is of the parallelism alone.
@@ -283,6 +297,7 @@ func parallelOnly(c Change) bool {
 // findings in each.
 type examined struct {
 	followed map[string]bool
+	ways     map[int]bool // the directions in which the parallelism was changed
 	found    map[string][]Finding
 }
 
@@ -334,6 +349,8 @@ func (e examined) follow(t *testing.T, s *situation, way int, trail []string) {
 				fail(f, c, "the parallelism stays as it is")
 			case parallelOnly(c) && (after-before)*way < 0:
 				fail(f, c, "the change reverts one that was advised")
+			case parallelOnly(c) && float64(after) < s.limit && after < s.machine:
+				fail(f, c, "the parallelism cannot use the limit")
 			case after > before:
 				toward = 1
 			case after < before:
@@ -341,6 +358,7 @@ func (e examined) follow(t *testing.T, s *situation, way int, trail []string) {
 			case next.limit > s.limit:
 				toward = 0
 			}
+			e.ways[toward] = true
 			for _, g := range e.examine(next) {
 				same := g.Level > Info && reflect.DeepEqual(g.Changes, f.Changes) && !c.Replicas // of which one more may not be enough
 				if same || g.Level > Info && parallelOnly(c) && slices.ContainsFunc(g.Changes, parallelOnly) {
@@ -362,16 +380,23 @@ func TestEveryChangeThatIsFollowed(t *testing.T) {
 	loads := []float64{0.15, 1, 1.5, 8}
 	step := testkit.Samples(7, 3, 1)
 	situations := 0
+	ways := map[int]bool{}
 	for _, of := range programs() {
-		e := examined{followed: map[string]bool{}, found: map[string][]Finding{}}
+		e := examined{followed: map[string]bool{}, ways: ways, found: map[string][]Finding{}}
+		from := []bool{false}
+		if name := of.name; strings.Contains(name, "Go") || strings.HasPrefix(name, "JVM") {
+			from = append(from, true)
+		}
 		for n := 1; n <= 16; n += step {
 			for _, limit := range limits {
 				for _, machine := range machines {
 					for _, load := range loads {
 						for _, bursts := range []float64{0, 0.1, 0.3} {
-							s := newSituation(of, n)
-							s.limit, s.machine, s.load, s.bursts = limit, machine, load, bursts
-							e.follow(t, s, 0, nil)
+							for _, inherited := range from {
+								s := newSituation(of, n)
+								s.limit, s.inherited, s.machine, s.load, s.bursts = limit, inherited, machine, load, bursts
+								e.follow(t, s, 0, nil)
+							}
 						}
 					}
 				}
@@ -380,7 +405,7 @@ func TestEveryChangeThatIsFollowed(t *testing.T) {
 		situations += len(e.followed)
 	}
 	t.Logf("%d situations", situations)
-	if situations == 0 {
-		t.Error("nothing was examined")
+	if !ways[1] || !ways[-1] {
+		t.Errorf("both more and less parallelism were to be advised: %v", ways)
 	}
 }
