@@ -16,7 +16,7 @@ const (
 	LiesAbove         // Names[0] lies above Names[1], with P Share
 	Alike             // Names do not differ significantly, with P Share
 	AlikeByLowerBound // Names cannot be distinguished, because the first is a lower bound
-	PairNotTested     // Names, by Gap; each has N trials or more, and Of are needed
+	PairNotTested     // Names, by Gap; each has N or more of Text, which is trials if empty, and Of are needed
 )
 
 // What an interval rests on.

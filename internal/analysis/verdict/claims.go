@@ -172,5 +172,12 @@ func inOrder(m Metric, figures []claimed) (summary.Verdict, finding.Finding) {
 // untested is why two cells, of which each has so many starts or more, were not tested
 // against one another, of so many cells that are ranked together.
 func untested(a, b *claimed, gap summary.Gap, starts, cells int) finding.Finding {
-	return finding.Finding{Kind: finding.PairNotTested, Names: []string{a.label, b.label}, Gap: string(gap), N: starts, Of: Needs(cells)}
+	why := finding.Finding{Kind: finding.PairNotTested, Names: []string{a.label, b.label}, Gap: string(gap), N: starts, Of: Needs(cells)}
+	switch {
+	case a.metric == BreakingPointMetric && a.cell.Load.Find:
+		why.Text = "search"
+	case a.metric == BreakingPointMetric:
+		why.Text = "ramp"
+	}
+	return why
 }

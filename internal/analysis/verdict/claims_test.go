@@ -311,6 +311,18 @@ func TestGrowthIsMeasuredFromRunToRun(t *testing.T) {
 	}
 }
 
+func TestTooFewStartsAreCountedAsWhatTheyAre(t *testing.T) {
+	for want, cells := range map[string][]summary.Cell{
+		"search": {bySearches(breakCell(0, "go", 298, 304, 310), 2), bySearches(breakCell(1, "bun", 200, 210, 220), 3)},
+		"ramp":   {rampCell(0, "go", 2, 3000, 4000), rampCell(1, "bun", 3, 3000, 4000)},
+	} {
+		got, _ := judged(&Claims{Cells: cells}, &experiment.Claim{Metric: BreakingPointMetric, Of: selector(0), Over: selector(1), Above: new(1.0)})
+		if why := got.Why[0]; why.Kind != finding.PairNotTested || why.Text != want || why.N != 2 || why.Of != MinRanked {
+			t.Errorf("%+v, want 2 of %q", why, want)
+		}
+	}
+}
+
 func TestGrowthIsThatOfOneStart(t *testing.T) {
 	j := &Claims{Experiment: &experiment.Experiment{Measure: experiment.Measure{Kept: true}},
 		Cells: []summary.Cell{claimCell(0, "node", 1, 2, 4, 8, 16), claimCell(1, "go", 1, 1, 1, 1, 1)}}
