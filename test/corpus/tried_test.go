@@ -9,7 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/display"
-	"github.com/millicore/millicore/internal/show/narrative"
+	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/internal/show/report"
 	"github.com/millicore/millicore/internal/show/report/text"
 )
@@ -41,9 +41,9 @@ func TestALimitThatCostsNoLoadIsNamedNowhere(t *testing.T) {
 			}
 		}
 		var shown bytes.Buffer
-		shown.WriteString(strings.Join(narrative.Tried(s), " ") + "\n")
+		shown.WriteString(answer.Of(s).String() + "\n")
 		for _, err := range []error{report.CSV(&shown, s), report.JSON(&shown, s),
-			text.Markdown(&shown, report.New(s).Blocks()), text.Terminal(&shown, report.New(s).Blocks(), display.Terminal{})} {
+			text.Markdown(&shown, report.New(s).Whole()), text.Terminal(&shown, report.New(s).Blocks(), display.Terminal{})} {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -79,17 +79,6 @@ func BenchmarkContenders(s *summary.Summary, path string, names []string) (inPla
 // to be ranked.
 func Answers(s *summary.Step) bool { return s.Availability == nil || *s.Availability >= EnoughAnswers }
 
-// HighestHeld is the highest level at which a cell still answers; nil: none.
-func HighestHeld(c *summary.Cell) *summary.Step {
-	var held *summary.Step
-	for i := range c.Steps {
-		if s := &c.Steps[i]; Answers(s) && (held == nil || s.Target > held.Target) {
-			held = s
-		}
-	}
-	return held
-}
-
 // CommonLevel is the highest level that all of the cells held and at which at least
 // one still answers. common reports whether there is a level that all held, and
 // answered whether one of them was answered.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
@@ -55,18 +54,6 @@ func Tied(best Contender, rest []Contender, better Better) (all []Contender) {
 	return all
 }
 
-// EveryPairTied reports whether no two of the contenders can be distinguished.
-func EveryPairTied(all []Contender, better Better) bool {
-	for i, x := range all {
-		for _, y := range all[:i] {
-			if better(x, y) || better(y, x) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // Besides are the contenders that are not among some.
 func Besides(all, some []Contender) (rest []Contender) {
 	for _, c := range all {
@@ -75,18 +62,6 @@ func Besides(all, some []Contender) (rest []Contender) {
 		}
 	}
 	return rest
-}
-
-// ByFailures are the contenders that rank behind the best by their failed requests alone:
-// the latency of their answered requests is not above that of the best.
-func (r *Ranking) ByFailures(best Contender, rest []Contender) (all []Contender) {
-	m, latency := metricAt(r.metric)
-	for _, c := range rest {
-		if latency && infinite(c.Cell, m.Name).N > 0 && r.Below(best, c) && stats.Median(m.Trials(c.Cell)) <= best.Value {
-			all = append(all, c)
-		}
-	}
-	return all
 }
 
 // Sorted returns contenders upwards; equal ones stay in the plan's order, and lower

@@ -14,7 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
-	"github.com/millicore/millicore/internal/show/narrative"
+	said "github.com/millicore/millicore/internal/show/answer"
 )
 
 func testAsk(command ...string) *Ask {
@@ -153,7 +153,8 @@ func answer(name string, variants []Variant, found, level *summary.Summary) stri
 			}
 		}
 	}
-	return strings.Join(narrative.Tried(found), " ")
+	a := said.Of(found)
+	return strings.Join(append(a.Lines(), a.Caveats...), "\n")
 }
 
 func cellOf(service string, load, low, high float64) summary.Cell {
@@ -203,22 +204,19 @@ func TestTheVerdictSaysNoMoreThanWasSeen(t *testing.T) {
 		want, not    []string
 	}{
 		{"where and why", summaryOf(limited, cellOf("gomaxprocs-1", 300, 290, 310), cellOf("no-limit", 900, 850, 950)), nil,
-			[]string{"breaks at 400 requests/s (380–420); the objective is p99 <= 100ms.", "It is limited by throttling, before its CPU limit is used up: it was throttled in 40% of the periods.",
-				"61% of its slow tail at the breaking point (from p99 on) is throttling.", "Without the limit it breaks at 900 requests/s (850–950), against 400 requests/s (380–420) under it (one search each; results differ from start to start).",
-				"as it is 400 requests/s (380–420), GOMAXPROCS=1 300 requests/s (290–310)."}, []string{"best", "times as much"}},
+			[]string{"server breaks at 400 requests/s (380–420) under 1.5 CPUs and 256 MiB of memory; without the CPU limit it breaks at 900 requests/s (850–950).\n",
+				"Why: its CPU limit.\n", "Do: raise the CPU limit, or add replicas."}, []string{"GOMAXPROCS=1"}},
 		{"one search each ranks no settings", summaryOf(limited, cellOf("gomaxprocs-1", 500, 480, 520), bound), nil,
-			[]string{"For throughput the settings are not ranked (one search each; results differ from start to start): as it is 400 requests/s (380–420), GOMAXPROCS=1 500 requests/s (480–520). " +
-				"Ranking takes at least 4 searches of each, as with --repeats 6.", "at least 900 requests/s"}, []string{"best", "more than as it is"}},
+			[]string{"Do: run it again with --repeats 6: GOMAXPROCS=1 held 500 requests/s (480–520) in one search, which is no ranking.", "it holds at least 900 requests/s"}, []string{"use GOMAXPROCS=1"}},
 		{"a setting that was not seen to break", summaryOf(limited, boundOf("gomaxprocs-1", 500), bound), nil,
-			[]string{"as it is 400 requests/s (380–420), GOMAXPROCS=1 at least 500 requests/s."}, []string{"best"}},
+			[]string{"GOMAXPROCS=1 held at least 500 requests/s in one search"}, []string{"use GOMAXPROCS=1"}},
 		{"no breaking point", summaryOf(none, cellOf("gomaxprocs-1", 300, 290, 310), bound), nil,
-			[]string{"No breaking point of server was found under a limit of 1.5 CPUs and 256 MiB of memory: it misses the objective even at the lowest load tried."}, nil},
+			[]string{"No breaking point was found for server under 1.5 CPUs and 256 MiB of memory.\nWhy: it misses the objective even at the lowest load tried."}, nil},
 		{"p99 surely lower", summaryOf(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), sure,
-			[]string{"At 210 requests/s GOMAXPROCS=1 lowers p99: 12.0 ms against 45.0 ms as it is, median of 6 trials (median of the pairwise differences −33.0 ms"}, nil},
-		{"p99 perhaps lower", summaryOf(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), unsure,
-			[]string{"no setting lowers p99 significantly; the lowest is GOMAXPROCS=1: 12.0 ms against 45.0 ms as it is, median of 6 trials ("}, []string{"GOMAXPROCS=1 lowers"}},
-		{"p99 with too few trials", summaryOf(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), level, []string{"p99 of the settings is not ranked: 12.0 ms (GOMAXPROCS=1) against 45.0 ms as it is"}, nil},
-		{"nothing at all", summaryOf(), nil, []string{"The breaking point of server is not known"}, nil},
+			[]string{"Do: use GOMAXPROCS=1: at 210/s its p99 is 12.0 ms, against 45.0 ms (p "}, nil},
+		{"p99 perhaps lower", summaryOf(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), unsure, nil, []string{"use GOMAXPROCS=1"}},
+		{"p99 with too few trials", summaryOf(limited, cellOf("gomaxprocs-1", 300, 290, 310), bound), level, nil, []string{"use GOMAXPROCS=1"}},
+		{"nothing at all", summaryOf(), nil, []string{"The record holds no cell."}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := answer("server", variants, c.found, c.level)
@@ -252,10 +250,9 @@ func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 	}{
 		{"nothing", summaryOf(with("as-is", true, nil), with("no-limit", true, nil)), summaryOf(with("as-is", false, nil)), ""},
 		{"a search", summaryOf(with("as-is", true, window), with("no-limit", true, nil)), nil,
-			"While breaking points were searched, 1 of 20 search windows was disturbed by steal time; a miss there does not count."},
+			"The hypervisor disturbed 1 of 20 search windows."},
 		{"both", summaryOf(with("as-is", true, window), with("no-limit", true, window)), summaryOf(with("as-is", false, trials)),
-			"While breaking points were searched, 2 of 40 search windows were disturbed by steal time; a miss there does not count; " +
-				"while latency was compared, 3 of 6 trials were disturbed by other processes and a generator that waited for a CPU (1 of them repeated); effect on p99 unknown."},
+			"The hypervisor disturbed 2 of 40 search windows."},
 		{"what p99 does not rest on", summaryOf(with("as-is", true, nil), with("no-limit", true, nil)), summaryOf(with("as-is", false, nil), with("no-limit", false, trials)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -309,21 +306,20 @@ func TestP99IsComparedByWhatIsTested(t *testing.T) {
 	}{
 		{"the lowest of all requests together is not the one that is surely lower",
 			levelled(asIs, trialsOf("gomaxprocs-1", 40, 20, 30, 60, 110, 120, 130), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
-			[]string{"GOMAXPROCS=3 lowers p99: 50.5 ms against 101 ms as it is, median of 6 trials (median of the pairwise differences −50.0 ms, 95% interval −53.0 to −47.0, p 0.013)."},
-			[]string{"no setting", "GOMAXPROCS=1 "}},
+			[]string{"use GOMAXPROCS=3: at 210/s its p99 is 50.5 ms, against 101 ms (p 0.013)."},
+			[]string{"GOMAXPROCS=1"}},
 		{"both are surely lower", levelled(asIs, trialsOf("gomaxprocs-1", 20, 15, 16, 17, 18, 19, 20), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
-			[]string{"GOMAXPROCS=1 lowers p99: 17.5 ms", "; GOMAXPROCS=3 lowers p99: 50.5 ms"}, nil},
+			[]string{"use GOMAXPROCS=1: at 210/s its p99 is 17.5 ms"}, nil},
 		{"lower for one bad trial of the server as it is, and surely higher by the test",
 			levelled(trialsOf("as-is", 3000, 98, 99, 100, 100, 101, 3000), trialsOf("gomaxprocs-1", 204, 198, 199, 200, 200, 201, 210), trialsOf("gomaxprocs-3", 204, 198, 199, 200, 200, 201, 210)),
-			[]string{"no setting has a lower p99 than the server as it is (100 ms, median of 6 trials)."}, []string{"the lowest", "=1 lowers"}},
+			nil, []string{"GOMAXPROCS"}},
 		{"one of which nothing was measured", levelled(asIs, cellOf("gomaxprocs-1", 0, 0, 0), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
-			[]string{"GOMAXPROCS=3 lowers p99", "No p99 of GOMAXPROCS=1 was measured at 210 requests/s."}, nil},
+			[]string{"use GOMAXPROCS=3: "}, nil},
 		{"one with too few trials", levelled(asIs, trialsOf("gomaxprocs-1", 20, 15, 16), trialsOf("gomaxprocs-3", 54, 48, 49, 50, 51, 52, 54)),
-			[]string{"GOMAXPROCS=3 lowers p99", "GOMAXPROCS=1 was not tested: 2 trials per cell, and a ranking needs at least 4."}, nil},
+			[]string{"use GOMAXPROCS=3: "}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := answer("server", variants, found, c.level)
-			_, got, _ = strings.Cut(got, " At 210 requests/s ")
 			for _, want := range c.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("%q is missing in:\n%s", want, got)
@@ -335,22 +331,5 @@ func TestP99IsComparedByWhatIsTested(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestWhatWasNotDeterminedIsNamed(t *testing.T) {
-	variants := Variants(testAsk("./server"), experiment.Limits{CPUMillis: 3500}, Seen{Info: goInfo}, runtimes.Machine{Online: 4})
-	none := cellOf("gomaxprocs-1", 0, 0, 0)
-	none.Breaking.Reason = "other processes took CPU."
-	found := summaryOf(cellOf("as-is", 400, 380, 420), none, cellOf("gomaxprocs-3", 500, 480, 520), cellOf("no-limit", 0, 0, 0))
-	got := answer("server", variants, found, nil)
-	for _, want := range []string{
-		"No breaking point was found with GOMAXPROCS=1: other processes took CPU.",
-		"No breaking point was found without the CPU limit: no search was made.",
-		"Latency of the settings was not compared at one load, because no breaking point was found for: GOMAXPROCS=1, without the CPU limit.",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing in:\n%s", want, got)
-		}
 	}
 }

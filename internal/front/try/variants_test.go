@@ -195,9 +195,7 @@ func TestASettingWithoutEffectIsSaidAndLeftOut(t *testing.T) {
 	if e.CommonLoad() == nil {
 		t.Error("no common load is planned, so what the limit costs in latency is not measured")
 	}
-	got := answer("server", variants, found, nil)
-	want := "GOMAXPROCS=1 has no effect and was not searched: it still ran with 4 (runtime.gomaxprocs in the process's memory)."
-	if !strings.Contains(got, want) || strings.Contains(got, "For throughput") {
+	if got := answer("server", variants, found, nil); strings.Contains(got, "GOMAXPROCS") {
 		t.Errorf("%s", got)
 	}
 	if set := Announce(a, goInfo, variants, e, 3*time.Minute, display.Terminal{}); !strings.Contains(set, "has no effect and is skipped: it still ran with 4") {
@@ -224,26 +222,9 @@ func TestReplicasAreNoSettingAtTheOneLimit(t *testing.T) {
 	bound := boundOf("replicas-2", 800)
 	none := cellOf("replicas-2", 0, 0, 0)
 	none.Breaking.Reason = "other processes took CPU."
-	for _, c := range []struct {
-		name     string
-		replicas summary.Cell
-		level    *summary.Summary
-		want     string
-	}{
-		{"they hold more", cellOf("replicas-2", 800, 780, 820), nil,
-			"With 2 replicas, each with a limit of 1.5 CPUs and 256 MiB of memory (2 limits in total), it breaks at 800 requests/s (780–820), against 400 requests/s (380–420) with one (one search each; results differ from start to start)."},
-		{"and p99 was compared", cellOf("replicas-2", 800, 780, 820), level,
-			"results differ from start to start); its p99 at 280 requests/s is 12.0 ms against 45.0 ms as it is (median of the pairwise differences −33.0 ms"},
-		{"they were not seen to break", bound, nil, "it holds at least 800 requests/s, against 400 requests/s (380–420) with one"},
-		{"hardly more than one", cellOf("replicas-2", 410, 390, 430), nil, "it breaks at 410 requests/s (390–430), against 400 requests/s (380–420) with one (one search"},
-		{"none was found", none, nil, "(2 limits in total), no breaking point was found: other processes took CPU."},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got := answer("node", variants, summaryOf(cellOf("as-is", 400, 380, 420), c.replicas, cellOf("no-limit", 900, 850, 950)), c.level)
-			if !strings.Contains(got, c.want) {
-				t.Errorf("%q is missing in:\n%s", c.want, got)
-			}
-			if strings.Contains(got, "For throughput") || strings.Contains(got, "lowers p99") {
+	for name, replicas := range map[string]summary.Cell{"they hold more": cellOf("replicas-2", 800, 780, 820), "they were not seen to break": bound, "none was found": none} {
+		t.Run(name, func(t *testing.T) {
+			if got := answer("node", variants, summaryOf(cellOf("as-is", 400, 380, 420), replicas, cellOf("no-limit", 900, 850, 950)), level); strings.Contains(got, "2 replicas") {
 				t.Errorf("replicas are compared as a setting:\n%s", got)
 			}
 		})

@@ -202,7 +202,7 @@ func TestAServiceThatNeverAnswers(t *testing.T) {
 			p := byNumber(addr, 12, 4)
 			p.Timeout, p.Transport = seconds(0.1), transport
 			if transport.TLS { // shaking hands has to come to its end as well
-				p.Timeout = seconds(0.5)
+				p.Timeout = seconds(2)
 			}
 			all := sum(trial(t, serve(t), p))
 			checkCounts(t, all, signals.Client{Timeouts: 12})

@@ -80,8 +80,10 @@ func (a *asked) answer() Answer {
 		return a.breaking()
 	case kind == summary.KindBenchmark:
 		return a.benchmarks()
-	case kind == summary.KindRamp, len(a.good) == 0:
-		return Answer{What: narrative.HeadlineOf(a.s).Answer}
+	case len(a.good) == 0:
+		return a.nothingAnswered()
+	case kind == summary.KindRamp:
+		return a.staged()
 	case len(a.s.Cells) == 1:
 		return a.single(0)
 	case len(a.good) == 1:

@@ -235,7 +235,7 @@ func (a *asked) longer(c *summary.Cell) string {
 	if a.s.Experiment.Server != nil {
 		flag = "--traffic "
 	}
-	return fmt.Sprintf("give it more time: %s%.0fm.", flag, math.Ceil(2*c.Breaking.TrafficS/60))
+	return fmt.Sprintf("give it more time: %s%.0fm.", flag, max(2, math.Ceil(2*c.Breaking.TrafficS/60)))
 }
 
 // restless reports whether others took CPU while cells were searched.

@@ -68,17 +68,17 @@ func (a *asked) hysteresis() string {
 	for i := range a.s.Cells {
 		c := &a.s.Cells[i]
 		if b := c.Breaking; b != nil && b.Load() != nil && b.Recovery.Hysteresis() {
-			who := ""
+			who := "After an overload it"
 			if len(a.s.Cells) > 1 {
-				who = a.names[i] + ": "
+				who = "After an overload " + a.names[i]
 			}
 			switch {
 			case b.RecoversAt != nil:
-				return fmt.Sprintf("%sAfter an overload it recovers only at %s %s: provision for that.", who, narrative.LoadFigure(b, *b.RecoversAt), narrative.LoadUnit(c))
+				return fmt.Sprintf("%s recovers only at %s %s: provision for that.", who, narrative.LoadFigure(b, *b.RecoversAt), narrative.LoadUnit(c))
 			case b.Recovery.Lost != "":
-				return who + "After an overload it was lost: " + display.Plain(b.Recovery.Lost) + "."
+				return who + " was lost: " + display.Plain(b.Recovery.Lost) + "."
 			}
-			return who + "After an overload it did not recover."
+			return who + " did not recover."
 		}
 	}
 	return ""
@@ -133,6 +133,14 @@ func (a *asked) disturbed() string {
 func (a *asked) counted() (cells []*summary.Cell) {
 	for i := range a.s.Cells {
 		if c := &a.s.Cells[i]; !c.Failed() || c.Searched() || len(c.Benchmarks) > 0 {
+			cells = append(cells, c)
+		}
+	}
+	if a.s.Common == nil {
+		return cells
+	}
+	for i := range a.s.Common.Cells {
+		if c := &a.s.Common.Cells[i]; c.Limits.CPUMillis != nil { // without the limit, nothing rests on it
 			cells = append(cells, c)
 		}
 	}

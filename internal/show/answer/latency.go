@@ -146,14 +146,19 @@ func worstError(c *summary.Cell) string {
 	if c.Availability == nil || *c.Availability >= verdict.EnoughAnswers && (c.Objective.Availability == nil || *c.Availability >= *c.Objective.Availability) {
 		return ""
 	}
+	return worst(c)
+}
+
+// worst is the most frequent error of the requests that a cell sent; "": none failed.
+func worst(c *summary.Cell) string {
 	sent := c.Errors
 	sent.Dropped = 0
 	failures := sent.Failures()
 	if len(failures) == 0 {
 		return ""
 	}
-	worst := slices.MaxFunc(failures, func(x, y summary.Failure) int { return cmp.Compare(x.N, y.N) })
-	return fmt.Sprintf("%s of %s requests %s.", display.Grouped(worst.N), display.Grouped(c.Requests), wording.Failed(worst.Name))
+	most := slices.MaxFunc(failures, func(x, y summary.Failure) int { return cmp.Compare(x.N, y.N) })
+	return fmt.Sprintf("%s of %s requests %s.", display.Grouped(most.N), display.Grouped(c.Requests), wording.Failed(most.Name))
 }
 
 // unthrottled is a share of throttled periods that explains no slow tail.
@@ -198,7 +203,7 @@ func (a *asked) single(i int) Answer {
 		answer.Why, answer.Do = "its memory limit: it was killed there.", "raise the memory limit, or look for what grows."
 	case judged && answer.Why == "" && worstError(c) != "":
 		answer.Why = worstError(c)
-		answer.Do = "read the log of the service, in the folder of the record."
+		answer.Do = logAdvice
 	case judged && answer.Why == "" && c.Causes != nil && share != nil && *share < unthrottled:
 		answer.Why = fmt.Sprintf("not its CPU limit, which stops it in %s of the periods: its own work, its queues, or what it waits for.", display.Share(*share))
 		answer.Do = "take a profile of it: --set measure.profile=true."

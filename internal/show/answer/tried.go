@@ -56,7 +56,11 @@ func (t *tried) answer() Answer {
 	if free := t.free(); free != nil {
 		what += fmt.Sprintf("; without the CPU limit it %s", breaks(free))
 	}
-	return Answer{What: what + ".", Why: t.limit(c), Do: t.improvement(c)}
+	answer := Answer{What: what + ".", Why: t.limit(c), Do: t.improvement(c)}
+	if answer.Why == "" {
+		answer.Why = uncapital(t.variants[0].Advice) // what could not be read
+	}
+	return answer
 }
 
 // under are the limits of a variant, at the end of a sentence: " under 500m CPU".
@@ -167,7 +171,7 @@ func (t *tried) promising(base *summary.Cell) string {
 		return ""
 	}
 	return fmt.Sprintf("run it again with --repeats %d: %s held %s in %s, which is no ranking.", summary.EnoughTrials, t.variants[best].Label,
-		load(t.cells[best]), searches(t.cells[best], max(1, t.cells[best].Breaking.Searches)))
+		load(t.cells[best]), searches(t.cells[best], max(1, t.cells[best].Breaking.Searches, t.cells[best].Trials)))
 }
 
 // asIsByLimit are the cells of the server as it is under each of several CPU limits.

@@ -91,12 +91,12 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 func usedOf(u finding.Use) string {
 	var parts []string
 	if u.OfLimit != nil {
-		parts = append(parts, display.Share(*u.OfLimit)+" used")
+		parts = append(parts, whole(*u.OfLimit)+" used")
 	} else {
 		parts = append(parts, usedCPUs(u))
 	}
 	if u.Throttled != nil {
-		parts = append(parts, "throttled in "+display.Share(*u.Throttled)+" of the periods")
+		parts = append(parts, "throttled in "+whole(*u.Throttled)+" of the periods")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -108,3 +108,6 @@ func usedCPUs(u finding.Use) string {
 	}
 	return fmt.Sprintf("%.2f CPUs used", *u.Cores)
 }
+
+// whole writes a share as the evidence of a limit has it.
+func whole(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) }

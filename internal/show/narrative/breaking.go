@@ -124,34 +124,6 @@ func LimitPhrase(by string) string {
 	return display.Plain(by)
 }
 
-// LimitedBy is the sentence about what limited a service, with the figures that
-// show it; "" where that is not known.
-func LimitedBy(b *summary.BreakingPoint) string {
-	text := "It is limited by " + LimitPhrase(b.LimitedBy)
-	switch b.LimitedBy {
-	case "":
-		return contradicted(b)
-	case summary.ByThrottling:
-		text += ", before its CPU limit is used up"
-	case summary.ByGenerator, summary.ByHost:
-		if b.AtLeast || b.Load() == nil {
-			text = display.Capital(BoundReason(b)) + ", not the service"
-		}
-	}
-	if evidence := evidenceText(b); evidence != "" {
-		text += ": " + evidence
-	}
-	return text + "."
-}
-
-// contradicted states that two findings exclude each other; "" if none do.
-func contradicted(b *summary.BreakingPoint) string {
-	if b.Contradiction == "" {
-		return ""
-	}
-	return "What limits it is not known: " + display.Plain(b.Contradiction) + "."
-}
-
 // BoundReason is why a breaking point is only a lower bound.
 func BoundReason(b *summary.BreakingPoint) string {
 	switch b.LimitedBy {
@@ -223,16 +195,6 @@ func KneeText(c *summary.Cell) string {
 		return name + " starts to rise at " + load + floor
 	}
 	return name + " starts to rise at " + kneeOfLimit(k) + ": " + load + floor
-}
-
-// kneeShort is the same for a headline: "p99 starts to rise at 144 requests/s, at
-// 41% of the limit".
-func kneeShort(c *summary.Cell) string {
-	text := QuantileName(c.Knee.Quantile) + " starts to rise at " + display.Figure(c.Knee.Load) + " " + LoadUnit(c)
-	if c.Knee.OfLimit != nil {
-		text += ", at " + display.Share(*c.Knee.OfLimit) + " of the limit"
-	}
-	return text
 }
 
 // kneeOfLimit is the CPU at which latency leaves its floor: "41% of the limit

@@ -8,6 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
+	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/test/sample"
 )
 
@@ -118,7 +119,7 @@ func TestSentencesOfTables(t *testing.T) {
 	sentences(t, "tables.txt", got)
 }
 
-func TestSentencesOfClaims(t *testing.T) {
+func TestSentencesOfClasked(t *testing.T) {
 	got := map[string]string{}
 	s := &summary.Summary{Cells: numbered(procs("1"), procs("6", open(100)))}
 	figure := func(v, low, high float64, of string) summary.ClaimedCell {
@@ -143,4 +144,30 @@ func TestSentencesOfClaims(t *testing.T) {
 	s.Claims = []summary.Claim{{Verdict: summary.Reproduced}, {Verdict: summary.Inconclusive}, {Verdict: summary.NotReproduced}, {Verdict: summary.Reproduced}}
 	got["verdicts"] = ClaimCount(s)
 	sentences(t, "claims.txt", got)
+}
+
+// A latency that failed requests make infinite on one side is a lower bound there, and
+// its distance from the other side is at least that of the bound.
+func TestTheSizeOfADifferenceFromABoundIsABound(t *testing.T) {
+	of := func(a, b float64, side int, direction verdict.Direction) Difference {
+		d := &verdict.Difference{Metric: "p99", Unit: "ms", A: &a, B: &b, Verdict: direction, Censored: true}
+		d.AtLeast[side] = true
+		return Difference{d}
+	}
+	for want, d := range map[string]Difference{
+		"P99 is at least 39% lower in B: ≥9.61 ms in A, 5.88 ms in B":        of(9.61, 5.88, 0, verdict.Lower),
+		"P99 is lower in B: ≥9.07 ms in A, 9.21 ms in B":                     of(9.07, 9.21, 0, verdict.Lower),
+		"P99 is higher in B: 9.21 ms in A, ≥9.07 ms in B":                    of(9.21, 9.07, 1, verdict.Higher),
+		"P99 is at least 2.0 times higher in B: 9.00 ms in A, ≥18.0 ms in B": of(9, 18, 1, verdict.Higher),
+	} {
+		if got := d.Sentence(); !strings.EqualFold(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	d := of(9.61, 5.88, 0, verdict.Lower)
+	high := -7.3
+	want := "P99 is at least 76% lower in B: 95% interval of the shift −∞ to −7.30 ms; ≥9.61 ms in A, 5.88 ms in B"
+	if d.High = &high; !strings.EqualFold(d.Sentence(), want) || d.ShiftText() != display.Absent {
+		t.Errorf("the shift is not known: %q, shift %s; want %q", d.Sentence(), d.ShiftText(), want)
+	}
 }

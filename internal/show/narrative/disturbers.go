@@ -86,21 +86,6 @@ func effectText(d *verdict.Disturbances) string {
 	return fmt.Sprintf("%s: %s ms (95%% interval %s to %s)", what, signed(e.Shift), signed(e.Low), signed(e.High))
 }
 
-// disturbed is the statement about the cells that were measured, if there is one.
-func (a *answer) disturbed() []string {
-	var cells []*summary.Cell
-	for i := range a.s.Cells {
-		c := &a.s.Cells[i]
-		if !c.Failed() || c.Searched() || len(c.Benchmarks) > 0 {
-			cells = append(cells, c)
-		}
-	}
-	if text := Disturbed(cells); text != "" {
-		return []string{sentence(text)}
-	}
-	return nil
-}
-
 // disturbedTrials is the finding with the reasons of all disturbed trials; false: there
 // are none.
 func disturbedTrials(s *summary.Summary) (Finding, bool) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // Axes are the names that the experiment varies, in the order in which the
@@ -79,6 +80,38 @@ func CellNames(s *summary.Summary) []string {
 			parts = []string{c.Label}
 		}
 		names[i] = display.Plain(strings.Join(parts, " "))
+	}
+	return names
+}
+
+// settingNames name the cells of one server by their settings, and by their CPU limits if
+// there are several.
+func settingNames(s *summary.Summary) []string {
+	variants := Variants(s)
+	limits := map[int64]bool{}
+	of := func(c *summary.Cell) *Variant {
+		at := slices.IndexFunc(variants, func(v Variant) bool { return v.Service == c.Service })
+		if at < 0 {
+			return nil
+		}
+		return &variants[at]
+	}
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		if v := of(c); v != nil && v.comparable() && c.Limits.CPUMillis != nil {
+			limits[*c.Limits.CPUMillis] = true
+		}
+	}
+	names := make([]string, len(s.Cells))
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		names[i] = display.Plain(c.Label)
+		if v := of(c); v != nil {
+			names[i] = v.Label
+			if len(limits) > 1 && c.Limits.CPUMillis != nil {
+				names[i] += " (" + experiment.CPUQuantity(*c.Limits.CPUMillis) + ")"
+			}
+		}
 	}
 	return names
 }

@@ -55,42 +55,6 @@ func heldText(c *summary.Cell, load string) string {
 	return text
 }
 
-// testedSentence states what was tested, and whether the answer rests on a test; "" of
-// a lower bound that was tested, which is that load.
-func testedSentence(c *summary.Cell) string {
-	text := TestedText(c)
-	b := c.Breaking
-	switch {
-	case b.Untested && text == "":
-		return "No test window confirms it."
-	case b.Untested && b.AtLeast:
-		return "This is untested: it " + text + "."
-	case b.Untested && b.Held == nil:
-		return "The estimate is untested: " + text + "."
-	case b.Untested:
-		return "The estimate is untested: it " + text + "."
-	case text == "" || b.AtLeast:
-		return ""
-	}
-	return "Tested: it " + text + "."
-}
-
-// recoveryClause is the finding that a service does not recover from an overload near
-// the load that it held before; "" if there is no such finding.
-func recoveryClause(c *summary.Cell) string {
-	b, r := c.Breaking, c.Breaking.Recovery
-	switch {
-	case !r.Hysteresis():
-		return ""
-	case b.RecoversAt != nil:
-		load := LoadFigure(b, *b.RecoversAt)
-		return fmt.Sprintf("after an overload it recovers only at %s %s and below: provision for %s", load, LoadUnit(c), load)
-	case r.Lost != "":
-		return "after an overload it was lost: " + display.Plain(r.Lost)
-	}
-	return fmt.Sprintf("after an overload it did not recover down to %s %s, the lowest load tried", LoadFigure(b, *r.NotAt), LoadUnit(c))
-}
-
 // RecoveryText is all that is known of a sustained load and of the recovery from an
 // overload.
 func RecoveryText(c *summary.Cell) string {

@@ -1,6 +1,7 @@
 package narrative
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -28,7 +29,8 @@ func Variants(s *summary.Summary) []Variant {
 	limited := false
 	for _, one := range s.Experiment.Server.Settings {
 		v := Variant{Service: one.Service, Label: display.Plain(one.Label), NoEffect: display.Plain(one.NoEffect), Advice: display.Plain(one.Advice)}
-		if c := cellOfVariant(s, v); c != nil {
+		if i := slices.IndexFunc(s.Cells, func(c summary.Cell) bool { return c.Service == v.Service }); i >= 0 {
+			c := &s.Cells[i]
 			v.Limits, v.Replicas = limitWords(&c.Limits), c.Limits.Replicas
 			if one.UnknownLimits {
 				v.Limits = "limits that are not known"

@@ -83,7 +83,7 @@ func (r *Report) Blocks() []Block {
 // Whole is the report in text: the answer with its evidence, the facts of the
 // run, and all that is known of each cell.
 func (r *Report) Whole() []Block {
-	blocks := []Block{r.headline(), Paragraph{Text: strings.Join(r.More, " ")}, r.conditions()}
+	blocks := []Block{r.headline(), r.conditions()}
 	if len(r.Claims) > 0 {
 		blocks = append(blocks, Claims{"Published claims: " + r.ClaimCount, r.Claims})
 	}

@@ -27,8 +27,21 @@ func (d *difference) bounded() bool {
 	return true
 }
 
-// newDifferences are the tests, one table per metric and baseline.
+// newDifferences are the tests, one table per metric and baseline, and those at the common
+// load.
 func newDifferences(s *summary.Summary, names []string) []Table {
+	all := differencesOf(s, names)
+	if s.Common == nil {
+		return all
+	}
+	for _, t := range differencesOf(s.Common, narrative.CellNames(s.Common)) {
+		t.Title = "At " + narrative.CommonLoad(s) + ": " + t.Title
+		all = append(all, t)
+	}
+	return all
+}
+
+func differencesOf(s *summary.Summary, names []string) []Table {
 	type family struct {
 		metric   string
 		baseline int

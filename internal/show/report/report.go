@@ -25,7 +25,6 @@ type Report struct {
 	Title       string
 	About       string
 	Answer      answer.Answer
-	More        []string // the answer with all that belongs to it, for those who ask for details
 	Run         []string
 	Setup       []string
 	Host        []string
@@ -57,8 +56,6 @@ func New(s *summary.Summary) *Report {
 		Cells: newCells(s), CellsNote: cellsNote(s), Levels: newLevels(s, names), Searched: s.Kind() == summary.KindSearch, Sheets: newSheets(s, names),
 		Differences: newDifferences(s, names), Untested: narrative.Untested(s), Profiles: newProfiles(s, names),
 	}
-	headline := narrative.HeadlineOf(s)
-	r.More = append([]string{headline.First()}, headline.More...)
 	for _, f := range narrative.Flags(s) {
 		r.Flags = append(r.Flags, Flag{Label: narrative.FlagLabel(summary.Flag(f.Word)), Who: f.Who(names), Text: f.Text})
 	}

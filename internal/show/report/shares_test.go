@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/internal/show/narrative"
 	"github.com/millicore/millicore/test/sample"
 )
@@ -28,7 +29,7 @@ func TestFewSlowRequestsHaveNoShares(t *testing.T) {
 			if err := CSV(&csv, s); err != nil {
 				t.Fatal(err)
 			}
-			text := strings.Join([]string{narrative.HeadlineOf(s).String(), narrative.CausesLine(&cell), narrative.TailBasis(&c), tailCell(&cell).Text,
+			text := strings.Join([]string{answer.Of(s).String(), narrative.CausesLine(&cell), narrative.TailBasis(&c), tailCell(&cell).Text,
 				fmt.Sprint(tailFact(&c, "")), fmt.Sprint(tailFacts(&c)), csv.String()}, "\n")
 			if share.MatchString(text) != stated {
 				t.Errorf("%s of %d requests, want shares: %v\n%s", name, requests, stated, text)

@@ -33,8 +33,8 @@ func (e *examined) sentences() (all []sentence) {
 			all = append(all, sentence{text, about})
 		}
 	}
-	h, first := narrative.HeadlineOf(e.summary), answer.Of(e.summary)
-	for _, paragraph := range slices.Concat([]string{h.Notice, h.Answer}, h.More, first.Lines(), first.Caveats) {
+	first := answer.Of(e.summary)
+	for _, paragraph := range append(first.Lines(), first.Caveats...) {
 		add(nil, strings.Split(paragraph, "; ")...)
 	}
 	for i := range e.summary.Cells {

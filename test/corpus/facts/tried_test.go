@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/data/experiment"
-	"github.com/millicore/millicore/internal/show/narrative"
+	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/test/corpus"
 	"github.com/millicore/millicore/test/testkit"
 )
@@ -44,9 +44,7 @@ func TestTheNumbersOfTryAreThoseOfItsRecords(t *testing.T) {
 				}
 			}
 			figures = append(figures, level.recordFigures()...)
-			for _, text := range narrative.Tried(found.summary) {
-				found.among(text, figures)
-			}
+			found.among(answer.Of(found.summary).String(), figures)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package narrative
+package answer_test
 
 import (
 	"testing"
@@ -7,125 +7,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
-// eachAt sets the loads at which the cell's searches broke.
-func eachAt(loads ...float64) change {
-	return func(c *summary.Cell) {
-		c.PerTrial = nil
-		for i := range loads {
-			c.PerTrial = append(c.PerTrial, summary.TrialFigures{Breaking: &loads[i]})
-		}
-	}
-}
-
-// boundsAt adds searches that gave a lower bound only.
-func boundsAt(loads ...float64) change {
-	return func(c *summary.Cell) {
-		for i := range loads {
-			c.PerTrial = append(c.PerTrial, summary.TrialFigures{BreakingFrom: &loads[i]})
-		}
-	}
-}
-
-// holds gives a cell a lower bound.
-func holds(rps float64, by, reason string) change {
-	return func(c *summary.Cell) {
-		low := rps * 0.98
-		c.Load = summary.Load{Kind: "open"}
-		c.Breaking = &summary.BreakingPoint{RateRPS: &rps, Low: &low, AtLeast: true, LimitedBy: by, Reason: reason, Searches: 6}
-		for range 6 {
-			c.PerTrial = append(c.PerTrial, summary.TrialFigures{BreakingFrom: &rps})
-		}
-	}
-}
-
-// noPoint gives a cell a search without an answer.
-func noPoint(reason string) change {
-	return func(c *summary.Cell) {
-		silent(c)
-		c.Breaking = &summary.BreakingPoint{Reason: reason}
-	}
-}
-
-// testedAt adds the loads that a search tested.
-func testedAt(held, missed float64, untested bool) change {
-	return func(c *summary.Cell) {
-		b := c.Breaking
-		b.Untested = untested
-		if held > 0 {
-			b.Held = &summary.Step{Target: held, CPUOfLimit: ptr(0.67), LatencyMS: &summary.Quantiles{P99: 5.6}}
-		}
-		if missed > 0 {
-			b.Missed = &summary.Step{Target: missed}
-		}
-	}
-}
-
-// recoversAt adds a recovery from an overload, of one search; at 0: none.
-func recoversAt(at, notAt float64, lost string) change {
-	return func(c *summary.Cell) {
-		c.Breaking.Recovery = &summary.Recovery{Overload: ptr(420.0), Lost: lost, Searches: [2]int{0, 1}}
-		if at > 0 {
-			c.Breaking.RecoversAt = &at
-		}
-		if notAt > 0 {
-			c.Breaking.Recovery.NotAt = &notAt
-		}
-		if notAt > 0 || lost != "" {
-			c.Breaking.Recovery.Searches[0] = 1
-		}
-	}
-}
-
-// endedBy sets why a search ended.
-func endedBy(ended search.Ended) change {
-	return func(c *summary.Cell) { c.Breaking.Ended = string(ended) }
-}
-
-func kneeAt(rps float64, ofLimit *float64) change {
-	return func(c *summary.Cell) {
-		c.Knee = &summary.Knee{Load: rps, Low: rps * 0.9, High: rps * 1.1, OfLimit: ofLimit, Quantile: "p99", FloorMS: 9}
-	}
-}
-
-func tailOf(throttling, rest float64) change {
-	return func(c *summary.Cell) {
-		c.Causes = &summary.Causes{Quantile: "p99", FromMS: 200, Requests: 300, MeanMS: 240, Throttling: throttling, Rest: rest}
-	}
-}
-
-// TestTryStatesNoShareOfFewRequests: "75% of its slow tail is throttling" of one request.
-func TestTryStatesNoShareOfFewRequests(t *testing.T) {
-	for requests, stated := range map[int]bool{1: false, 19: false, 20: true} {
-		c := cellOf("a", breaksBetween(338, 352, 366, summary.ByCPULimit), tailOf(0.75, 0.25))
-		c.Causes.Requests = requests
-		one := tried{found: &summary.Summary{Cells: []summary.Cell{c}}, variants: []Variant{{Service: c.Service}}}
-		if text := one.tail(); (text != "") != stated {
-			t.Errorf("%d requests: %q", requests, text)
-		}
-	}
-}
-
-// disturbedBy lets others have disturbed a search.
-func disturbedBy(who ...string) change {
-	return func(c *summary.Cell) {
-		c.Flags, c.Breaking.DisturbedBy = append(c.Flags, "search_disturbed"), who
-		c.Load.Find = !c.Load.Stages
-		c.Disturbance = &summary.Disturbance{By: who, Trials: 20, Disturbed: 3}
-	}
-}
-
-func warned(word summary.Flag) change {
-	return func(c *summary.Cell) { c.Flags = append(c.Flags, word) }
-}
-
-func numbered(cells ...summary.Cell) []summary.Cell {
-	for i := range cells {
-		cells[i].Cell = i
-	}
-	return cells
-}
-
-func TestHeadlineOfBreakingPoints(t *testing.T) {
+func TestAnswersOfBreakingPoints(t *testing.T) {
 	limit := summary.ByCPULimit
 	got := map[string]string{}
 	for name, c := range map[string]struct {
@@ -283,7 +165,7 @@ func TestHeadlineOfBreakingPoints(t *testing.T) {
 			),
 		},
 	} {
-		got[name] = HeadlineOf(&summary.Summary{Cells: c.cells}).String()
+		got[name] = text(&summary.Summary{Cells: c.cells})
 	}
 	sentences(t, "breakingpoints.txt", got)
 }

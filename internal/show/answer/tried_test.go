@@ -1,11 +1,9 @@
-package narrative
+package answer_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/test/sample"
 )
@@ -24,7 +22,7 @@ func server(labels []string, found, common []summary.Cell) *summary.Summary {
 	return s
 }
 
-func TestSentencesOfATriedServer(t *testing.T) {
+func TestAnswersOfATriedServer(t *testing.T) {
 	got := map[string]string{}
 	free, asIs := "without the CPU limit", "as it is"
 	three := []string{asIs, "GOMAXPROCS=1", free}
@@ -85,20 +83,10 @@ func TestSentencesOfATriedServer(t *testing.T) {
 			[]summary.Cell{level("a", 81, 75, 85, limited(500), missing), level("b", 91, 86, 99, limited(500)), level("c", 71, 67, 74, limited(1000)), level("d", 76, 72, 79, limited(1000)), level("e", 11, 9, 12)}),
 		"limits, and a bound without one": server([]string{asIs, asIs, free}, []summary.Cell{searched("a", 500, 338, 352, 366), searched("b", 1000, 437, 451, 466, testedAt(300, 480, true)), cellOf("c", holds(900, summary.ByHost, ""))}, nil),
 	} {
-		got[name] = strings.Join(Tried(s), "\n")
+		got[name] = text(s)
 	}
 	s := server([]string{asIs, "GOMAXPROCS=1"}, []summary.Cell{searched("a", 500, 338, 352, 366)}, nil)
 	s.Experiment.Server.Settings[0].UnknownLimits, s.Experiment.Server.Settings[0].Advice, s.Experiment.Server.Settings[1].NoEffect = true, "Set it.", "it still ran with 3"
-	got["limits that are not known"] = strings.Join(Tried(s), "\n")
-	common := server(three, plain, []summary.Cell{level("a", 81, 75, 85, causesOf(summary.Causes{Rest: 1})), level("b", 41, 38, 43)})
-	got["a common load"] = CommonNote(common) + "\n" + CommonLoad(common)
-	common.Common.Cells[0].Load = summary.Load{Kind: "closed", Users: ptr(12.0)}
-	got["common users"] = CommonLoad(common)
-	corrected := verdict.Placed{Cell: &found[0], Base: &found[1], From: summary.Evidence{Basis: summary.OverTrials, P: 0.03, PFamily: 0.21}, Shift: &summary.Comparison{Shift: -4.1, Low: -7.2, High: -1.3}}
-	got["a test that is corrected"] = TestWords(&corrected)
+	got["limits that are not known"] = text(s)
 	sentences(t, "tried.txt", got)
 }
-
-func setTrials(n int) change { return func(c *summary.Cell) { c.Trials = n } }
-
-func replicas(c *summary.Cell) { c.Limits.Replicas = 2 }

@@ -1,101 +1,14 @@
-package narrative
+package answer_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/analysis/verdict"
-	"github.com/millicore/millicore/internal/data/display"
-	"github.com/millicore/millicore/test/sample"
+	"github.com/millicore/millicore/internal/show/answer"
 )
 
-func ptr[T any](v T) *T { return &v }
-
-// change is what a case is about; package sample has the builders.
-type change = sample.Change
-
-var (
-	cellOf        = sample.CellOf
-	procs         = sample.ProcsCell
-	p99At         = sample.P99At
-	within        = sample.Within
-	frames        = sample.OfFrames
-	trials        = sample.TrialsAt
-	breaksBetween = sample.BreaksBetween
-	searches      = sample.SearchesOf
-	staged        = sample.Staged
-)
-
-func throttled(hit, of int64) change {
-	return func(c *summary.Cell) { c.CPU.ThrottledPeriods, c.CPU.Periods = &hit, &of }
-}
-
-func rate(rps, low, high float64) change {
-	return func(c *summary.Cell) {
-		c.RateRPS, c.Intervals["rate_rps"] = &rps, [2]float64{low, high}
-		sample.EachTrial(c, low, rps, high, func(t *summary.TrialFigures, v float64) { t.RateRPS = &v })
-	}
-}
-
-func available(percent float64) change {
-	return func(c *summary.Cell) {
-		c.Availability = &percent
-		for i := range c.PerTrial {
-			c.PerTrial[i].Availability = &percent
-		}
-	}
-}
-
-func asked(text string, met *bool) change {
-	return func(c *summary.Cell) { c.Objective = &summary.Objective{Text: text, Met: met} }
-}
-
-// beside lets another process disturb trials of a cell, and others not.
-func beside(noisy, quiet []float64, kept int) change {
-	return func(c *summary.Cell) {
-		c.Disturbance = &summary.Disturbance{By: []string{summary.Neighbours}, Trials: len(noisy) + len(quiet), Disturbed: len(noisy), Kept: kept,
-			Quantile: "p99", Noisy: noisy, Quiet: quiet}
-	}
-}
-
-func agentLimited(c *summary.Cell) { c.Generator.Limited = true }
-
-func causesOf(v summary.Causes) func(*summary.Cell) {
-	return func(c *summary.Cell) {
-		v.Quantile = "p99"
-		c.Causes = &v
-	}
-}
-
-// silent makes a cell fail: nothing it measured remains.
-func silent(c *summary.Cell) {
-	c.RateRPS, c.Availability, c.LatencyMS, c.Requests = nil, nil, nil, 0
-}
-
-func open(rps float64) change {
-	return func(c *summary.Cell) { c.Load = summary.Load{Kind: "open", Rate: &rps} }
-}
-
-// held adds a level of a staged open loop.
-func held(target, p99, available float64) change {
-	return func(c *summary.Cell) {
-		c.Load = summary.Load{Kind: "open", Rate: &target, Stages: true}
-		c.LatencyMS = nil
-		c.Steps = append(c.Steps, summary.Step{Target: target, RateRPS: target, Availability: &available,
-			LatencyMS: &summary.Quantiles{P99: p99}, Throttled: ptr(0.4)})
-	}
-}
-
-// flagged is a cell with flags.
-func flagged(all ...summary.Flag) func(*summary.Cell) {
-	return func(c *summary.Cell) { c.Flags = all }
-}
-
-// completed is a cell with a trial.
-func completed(c *summary.Cell) { c.Trials = 1 }
-
-func TestHeadline(t *testing.T) {
+func TestAnswersOfCells(t *testing.T) {
 	six := []float64{1, 1, 1, 1, 1, 1}
 	got := map[string]string{}
 	for name, c := range map[string]struct {
@@ -262,13 +175,13 @@ func TestHeadline(t *testing.T) {
 		},
 		"what was skipped is not asked about the objective": {
 			cells: []summary.Cell{
-				cellOf("go", p99At(150), within(145, 155), asked("p99 <= 250ms", ptr(true))), cellOf("node", p99At(200), within(190, 210), asked("p99 <= 250ms", ptr(true))),
-				cellOf("bun", silent, warned("skipped"), asked("p99 <= 250ms", nil)),
+				cellOf("go", p99At(150), within(145, 155), aims("p99 <= 250ms", ptr(true))), cellOf("node", p99At(200), within(190, 210), aims("p99 <= 250ms", ptr(true))),
+				cellOf("bun", silent, warned("skipped"), aims("p99 <= 250ms", nil)),
 			},
 		},
 		"one was tried, and the other skipped": {
 			cells: []summary.Cell{
-				cellOf("go", p99At(150), within(145, 155), asked("p99 <= 250ms", ptr(true))), cellOf("bun", silent, warned("skipped"), asked("p99 <= 250ms", nil)),
+				cellOf("go", p99At(150), within(145, 155), aims("p99 <= 250ms", ptr(true))), cellOf("bun", silent, warned("skipped"), aims("p99 <= 250ms", nil)),
 			},
 		},
 		"every cell failed before a request": {
@@ -304,7 +217,7 @@ func TestHeadline(t *testing.T) {
 			cells: []summary.Cell{procs("2", p99At(560), within(530, 600), throttled(29, 32), available(99.9996))},
 		},
 		"a single cell with its objective and a slow agent": {
-			cells: []summary.Cell{cellOf("go", p99At(2), asked("p99 <= 5ms", ptr(true)), agentLimited)},
+			cells: []summary.Cell{cellOf("go", p99At(2), aims("p99 <= 5ms", ptr(true)), agentLimited)},
 		},
 		"a single cell without latency": {
 			cells: []summary.Cell{cellOf("go")},
@@ -317,15 +230,15 @@ func TestHeadline(t *testing.T) {
 		},
 		"the objective is met by one": {
 			cells: []summary.Cell{
-				procs("1", p99At(150), within(145, 155), asked("p99 <= 250ms", ptr(true))),
-				procs("2", p99At(560), within(530, 600), asked("p99 <= 250ms", ptr(false))),
+				procs("1", p99At(150), within(145, 155), aims("p99 <= 250ms", ptr(true))),
+				procs("2", p99At(560), within(530, 600), aims("p99 <= 250ms", ptr(false))),
 			},
 		},
 		"the objective is met by none, and one is not known": {
 			cells: []summary.Cell{
-				procs("1", p99At(150), within(145, 155), asked("p99 <= 100ms", ptr(false))),
-				procs("2", p99At(560), within(530, 600), asked("p99 <= 100ms", ptr(false))),
-				procs("6", silent, asked("p99 <= 100ms", nil)),
+				procs("1", p99At(150), within(145, 155), aims("p99 <= 100ms", ptr(false))),
+				procs("2", p99At(560), within(530, 600), aims("p99 <= 100ms", ptr(false))),
+				procs("6", silent, aims("p99 <= 100ms", nil)),
 			},
 		},
 		"the agent was the limit for one": {
@@ -426,96 +339,48 @@ func TestHeadline(t *testing.T) {
 	} {
 		s := &summary.Summary{Cells: c.cells}
 		s.Experiment.Interrupted, s.Experiment.TrialsDone, s.Experiment.TrialsPlanned = c.interrupted, 7, 18
-		got[name] = HeadlineOf(s).String()
+		got[name] = text(s)
 	}
-	sentences(t, "headlines.txt", got)
+	sentences(t, "cells.txt", got)
 }
 
-func TestHeadlineIsOneLineWithoutEscapes(t *testing.T) {
-	got := HeadlineOf(&summary.Summary{Cells: []summary.Cell{cellOf("a\x1b[31m\nb"), cellOf("c\u202ed")}}).String()
+func TestForeignTextIsPlain(t *testing.T) {
+	got := answer.Of(&summary.Summary{Cells: []summary.Cell{cellOf("a\x1b[31m\nb"), cellOf("c\u202ed")}}).String()
 	if strings.ContainsAny(got, "\n\x1b\u202e") {
-		t.Errorf("foreign text reached the headline as it is: %q", got)
+		t.Errorf("foreign text reached the answer as it is: %q", got)
 	}
 }
 
-// One trial of A decides the p99 of all its requests together, and not the headline.
-func TestTheHeadlineIsAboutWhatIsTested(t *testing.T) {
+// One trial of A decides the p99 of all its requests together, and not the answer.
+func TestTheAnswerIsAboutWhatIsTested(t *testing.T) {
 	a := cellOf("A", p99At(3000), trials(98, 99, 100, 100, 101, 3000))
 	b := cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 4000))
 	kept := func(c *summary.Cell) { c.Kept = true }
 	noisy, quiet := []float64{1, 2, 3, 4}, []float64{1, 2}
 	requests := func(n int64) change { return func(c *summary.Cell) { c.Requests = n } }
+	got := map[string]string{}
 	for name, c := range map[string]struct {
 		cells []summary.Cell
-		want  string
 	}{
-		"the p99 of all requests together would put another cell first": {numbered(a, b), "A has the lowest p99: 100 ms against 200 ms (B)."},
-		"in the other order": {numbered(b, a), "A has the lowest p99: 100 ms against 200 ms (B)."},
-		"with a third": {numbered(cellOf("C", p99At(5100), trials(5000, 5010, 5020, 5030, 5040, 5100)), a, b),
-			"A has the lowest p99: 100 ms against 5.03 s (C) and 200 ms (B)."},
-		"four trials of three": {numbered(cellOf("A", p99At(1), trials(1, 2, 3, 4)), cellOf("B", p99At(5), trials(5, 6, 7, 8)), cellOf("C", p99At(9), trials(9, 10, 11, 12))),
-			"A has the lowest p99: 2.50 ms against 6.50 ms (B) and 10.5 ms (C)."},
+		"the p99 of all requests together would put another cell first": {numbered(a, b)},
+		"in the other order":   {numbered(b, a)},
+		"with a third":         {numbered(cellOf("C", p99At(5100), trials(5000, 5010, 5020, 5030, 5040, 5100)), a, b)},
+		"four trials of three": {numbered(cellOf("A", p99At(1), trials(1, 2, 3, 4)), cellOf("B", p99At(5), trials(5, 6, 7, 8)), cellOf("C", p99At(9), trials(9, 10, 11, 12)))},
 		"four trials of four are too few": {numbered(cellOf("A", p99At(1), trials(1, 2, 3, 4)), cellOf("B", p99At(5), trials(5, 6, 7, 8)), cellOf("C", p99At(9), trials(9, 10, 11, 12)),
-			cellOf("D", p99At(90), trials(90, 91, 92, 93))), "p99 is 2.50 ms (A), 6.50 ms (B), 10.5 ms (C) and 91.5 ms (D); not ranked: 4 trials per cell, and a ranking needs at least 5."},
-		"trials that differ, and no test shows it": {numbered(cellOf("A", p99At(400), trials(90, 95, 100, 105, 300, 400)), cellOf("B", p99At(120), trials(91, 96, 101, 106, 110, 120))),
-			"No significant difference in p99 between A and B: 103 ms and 104 ms (p 1.00)."},
-		"one has too few trials": {numbered(a, b, cellOf("C", p99At(1), trials(1))),
-			"A has the lowest p99: 100 ms against 200 ms (B); 1.00 ms (C) not ranked: 1 trial per cell, and a ranking needs at least 4."},
-		"others disturbed most trials of one": {numbered(a, b, cellOf("C", p99At(90), trials(90, 91, 92, 93, 94, 95), beside(noisy, quiet, 4))),
-			"A has the lowest p99: 100 ms against 200 ms (B); 92.5 ms (C) not ranked: other processes disturbed most of its trials. 4 of 6 trials were disturbed by other processes; effect on p99 unknown."},
-		"of one of two": {numbered(a, cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 202), beside(noisy, quiet, 4))),
-			"p99 is 100 ms (A) and 200 ms (B); not ranked: other processes disturbed most trials of B. 4 of 6 trials were disturbed by other processes; effect on p99 unknown."},
-		"of all": {numbered(cellOf("A", p99At(99), trials(98, 99, 100, 100, 101, 102), beside(noisy, quiet, 4)), cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 202), beside(noisy, quiet, 4))),
-			"p99 is 100 ms (A) and 200 ms (B); not ranked: other processes disturbed most of their trials. 8 of 12 trials were disturbed by other processes; effect on p99: +1.00 ms (95% interval −1.00 to +3.00)."},
-		"two cells that are not ranked, for different reasons": {numbered(a, b, cellOf("C", p99At(90), trials(90, 91, 92, 93, 94, 95), beside(noisy, quiet, 4)), cellOf("D", p99At(1), trials(1))),
-			"A has the lowest p99: 100 ms against 200 ms (B); 1.00 ms (D) not ranked: 1 trial per cell, and a ranking needs at least 4; 92.5 ms (C) not ranked: other processes disturbed most of its trials. 4 of 6 trials were disturbed by other processes; effect on p99 unknown."},
+			cellOf("D", p99At(90), trials(90, 91, 92, 93)))},
+		"trials that differ, and no test shows it": {numbered(cellOf("A", p99At(400), trials(90, 95, 100, 105, 300, 400)), cellOf("B", p99At(120), trials(91, 96, 101, 106, 110, 120)))},
+		"one has too few trials":                   {numbered(a, b, cellOf("C", p99At(1), trials(1)))},
+		"others disturbed most trials of one":      {numbered(a, b, cellOf("C", p99At(90), trials(90, 91, 92, 93, 94, 95), beside(noisy, quiet, 4)))},
+		"of one of two":                            {numbered(a, cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 202), beside(noisy, quiet, 4)))},
+		"of all":                                   {numbered(cellOf("A", p99At(99), trials(98, 99, 100, 100, 101, 102), beside(noisy, quiet, 4)), cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 202), beside(noisy, quiet, 4)))},
+		"two cells that are not ranked, for different reasons": {numbered(a, b, cellOf("C", p99At(90), trials(90, 91, 92, 93, 94, 95), beside(noisy, quiet, 4)), cellOf("D", p99At(1), trials(1)))},
 		"behind by failed requests alone": {numbered(cellOf("A", p99At(12.5), trials(12.5, 12.5, 12.5, 12.5, 12.5, 12.5), available(98.8), func(c *summary.Cell) {
 			c.Availability, c.PerTrial[0].Availability = ptr(99.0), ptr(100.0)
-		}), cellOf("B", p99At(13.6), trials(13.6, 13.6, 13.6, 13.6, 13.6, 13.6))),
-			"B has the lowest p99: 13.6 ms against ≥12.5 ms (A); A is behind only because 1% of its requests failed, which count as infinitely late."},
-		"trials of one process": {numbered(cellOf("A", p99At(101), trials(101, 101, 101, 101, 101, 102), kept), cellOf("B", p99At(104), trials(104, 104, 104, 104, 104, 105), kept)),
-			"p99 is 101 ms (A) and 104 ms (B); not ranked: the services were not restarted between trials, so each shows one start only."},
-		"a p99 of few requests": {numbered(cellOf("A", p99At(100), trials(98, 99, 100, 100, 101, 102), requests(360)), cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 202), requests(360))),
-			"p99 is 100 ms (A) and 200 ms (B); not ranked: a p99 needs 1,000 requests of each cell."},
+		}), cellOf("B", p99At(13.6), trials(13.6, 13.6, 13.6, 13.6, 13.6, 13.6)))},
+		"trials of one process": {numbered(cellOf("A", p99At(101), trials(101, 101, 101, 101, 101, 102), kept), cellOf("B", p99At(104), trials(104, 104, 104, 104, 104, 105), kept))},
+		"a p99 of few requests": {numbered(cellOf("A", p99At(100), trials(98, 99, 100, 100, 101, 102), requests(360)), cellOf("B", p99At(204), trials(198, 199, 200, 200, 201, 202), requests(360)))},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if got := HeadlineOf(&summary.Summary{Cells: c.cells}).String(); got != c.want {
-				t.Errorf("\n got %s\nwant %s", got, c.want)
-			}
-		})
+		got[name] = text(&summary.Summary{Cells: c.cells})
 	}
-}
-
-func TestEndsOfAnIntervalHaveTheirUnits(t *testing.T) {
-	for want, ends := range map[string][2]float64{"8.92 to 9.65 ms": {8.92, 9.65}, "365 ms to 1.30 s": {365, 1300}, "1.67 to 2.02 s": {1673, 2017}} {
-		if got := interval(ends[0], ends[1]); got != want {
-			t.Errorf("%v: %q, want %q", ends, got, want)
-		}
-	}
-}
-
-// A latency that failed requests make infinite on one side is a lower bound there, and
-// its distance from the other side is at least that of the bound.
-func TestTheSizeOfADifferenceFromABoundIsABound(t *testing.T) {
-	of := func(a, b float64, side int, direction verdict.Direction) Difference {
-		d := &verdict.Difference{Metric: "p99", Unit: "ms", A: &a, B: &b, Verdict: direction, Censored: true}
-		d.AtLeast[side] = true
-		return Difference{d}
-	}
-	for want, d := range map[string]Difference{
-		"P99 is at least 39% lower in B: ≥9.61 ms in A, 5.88 ms in B":        of(9.61, 5.88, 0, verdict.Lower),
-		"P99 is lower in B: ≥9.07 ms in A, 9.21 ms in B":                     of(9.07, 9.21, 0, verdict.Lower),
-		"P99 is higher in B: 9.21 ms in A, ≥9.07 ms in B":                    of(9.21, 9.07, 1, verdict.Higher),
-		"P99 is at least 2.0 times higher in B: 9.00 ms in A, ≥18.0 ms in B": of(9, 18, 1, verdict.Higher),
-	} {
-		if got := d.Sentence(); !strings.EqualFold(got, want) {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-	d := of(9.61, 5.88, 0, verdict.Lower)
-	high := -7.3
-	want := "P99 is at least 76% lower in B: 95% interval of the shift −∞ to −7.30 ms; ≥9.61 ms in A, 5.88 ms in B"
-	if d.High = &high; !strings.EqualFold(d.Sentence(), want) || d.ShiftText() != display.Absent {
-		t.Errorf("the shift is not known: %q, shift %s; want %q", d.Sentence(), d.ShiftText(), want)
-	}
+	sentences(t, "tested.txt", got)
 }
