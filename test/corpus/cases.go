@@ -175,6 +175,13 @@ func Cases() []Case {
 		{Name: "search-misses-always", Limit: summary.ByService, File: find("search-misses-always", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: rare(60*ms, 61*ms, 0.5)})},
 		{Name: "search-always-fails", Limit: summary.ByErrors, File: find("search-always-fails", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Fixed(ms), Fails: func(int) float64 { return 1 }}})},
 		{Name: "search-fails-at-any-load", Limit: summary.ByErrors, File: find("search-fails-at-any-load", alone, "1", "p99: 50ms, availability: 99.9", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms), Fails: func(int) float64 { return 0.008 }}})},
+		// They refuse what their queue has no room for: a symptom of what is used up.
+		{Name: "sheds-at-its-limit", Limit: byLimit, File: find("sheds-at-its-limit", alone, "1", "p99: 100ms, availability: 99.9", 60, 1),
+			Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms), Backlog: 12}})},
+		{Name: "sheds-at-half-a-cpu", Limit: byLimit, File: find("sheds-at-half-a-cpu", alone, "500m", "p99: 200ms, availability: 99.9", 60, 1),
+			Behaves: same(Behaviour{Service: Service{Workers: 2, Work: Fixed(3 * ms), Backlog: 8}})},
+		{Name: "sheds-by-a-lock", Limit: summary.ByErrors, File: find("sheds-by-a-lock", alone, "2", "p99: 200ms, availability: 99.9", 60, 1),
+			Behaves: same(Behaviour{Service: Service{Workers: 8, Work: Fixed(ms), Lock: 5 * ms, Backlog: 8}})},
 		{Name: "search-metastable", Limit: byLimit, Metastable: true, File: find("search-metastable", alone, "500m", "p99: 500ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 200, Work: Exponential(1500 * time.Microsecond), Slowed: func(n int) float64 { return 1 + float64(n)/60 }}})},
 		{Name: "search-stalled-generator", Limit: summary.ByGenerator, File: find("search-stalled-generator", alone, "1", "p99: 50ms", 60, 1),

@@ -30,17 +30,27 @@ func (s Stretch) inside(blocks []search.Block) (by string, shown []finding.Findi
 	return by, shown
 }
 
-// used returns what the service has used up. It checks the certain causes first.
+// used returns what the service has used up. It checks the certain causes first. Errors of a
+// service that used up its CPU limit are a symptom: it sheds load, or its queue is full. If
+// replicas died, the errors are of their deaths; if nothing is answered, the limit shows
+// nothing.
 func (s Stretch) used(blocks []search.Block) (by string, shown finding.Finding) {
 	server := &s.Sums.Server
 	if n := sums.Value(server.OOMKills); n > 0 {
 		return summary.ByMemory, finding.Finding{Kind: finding.OOMKills, N: int(n)}
 	}
+	by, shown = s.atLimit()
 	if failed := s.failedFirst(blocks); !failed.None() {
-		failed.N = int(sums.Value(server.Restarts))
-		return summary.ByErrors, failed
+		deaths := int(sums.Value(server.Restarts))
+		switch {
+		case deaths > 0 || failed.Share == 1 || by != summary.ByCPULimit && !stoppedInBursts(server):
+			failed.N = deaths
+			return summary.ByErrors, failed
+		case by != summary.ByCPULimit:
+			return summary.ByThrottling, finding.Finding{Kind: finding.ThrottledInBursts, Use: use(server)}
+		}
 	}
-	if by, shown := s.atLimit(); by != "" {
+	if by != "" {
 		return by, shown
 	}
 	if shown := s.dependency(); !shown.None() {

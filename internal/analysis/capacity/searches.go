@@ -221,8 +221,9 @@ func (s *Searches) unfound(b *summary.BreakingPoint, none []*Replayed) {
 	}
 	b.Why, b.Ended = reason(of[0].Result()), string(of[0].Result().Ended)
 	by, shown := limitedBy(of)
-	if by != summary.ByErrors && by != summary.ByMemory && slices.ContainsFunc(of, func(one *Replayed) bool { return one.Sources() != 0 }) {
-		return // a neighbour may have caused the miss, but never bad answers or OOM kills
+	broken := by == summary.ByMemory || by == summary.ByErrors && shown[0].Share == 1
+	if !broken && slices.ContainsFunc(of, func(one *Replayed) bool { return one.Sources() != 0 }) {
+		return // a neighbour may have caused the miss, and errors of a full queue, but not all
 	}
 	b.LimitedBy, b.Shown = by, shown
 }

@@ -24,7 +24,13 @@ func (a *asked) limit(c *summary.Cell) string {
 	case len(b.Shown) == 0 || limits[b.Shown[0].Kind] == nil:
 		return causeOf(b.LimitedBy) + "."
 	}
-	return limits[b.Shown[0].Kind](b.Shown[0]) + "."
+	text := limits[b.Shown[0].Kind](b.Shown[0])
+	for _, f := range b.Shown[1:] {
+		if f.Kind == finding.AlsoFailed {
+			text += "; " + display.Share(f.Share) + " of the requests fail there"
+		}
+	}
+	return text + "."
 }
 
 // causeWords are the limits without figures.
