@@ -24,7 +24,7 @@ import (
 
 // conductCommand runs in the conductor's pod. Users start it with `run --on kubernetes`.
 func conductCommand() *cobra.Command {
-	o := conductor.Options{Version: version, Platform: inCluster, Remove: removeRun, Stopped: awaitStop, Readers: readers, Missed: missed}
+	o := conductor.Options{Version: version, Platform: inCluster, Remove: removeRun, Stopped: awaitStop, Readers: readers, Judge: judge}
 	c := &cobra.Command{
 		Use:    "conduct",
 		Short:  "Conduct a run in a pod of a Kubernetes cluster",
@@ -95,12 +95,11 @@ func readers(ctx context.Context, run conductor.Spec) ([]string, error) {
 	return launch.Readers(ctx, client, run.Run)
 }
 
-// missed writes the derived files of a record, and reports whether its objective was
-// missed.
-func missed(dir string) (bool, error) {
+// judge writes the derived files of a record, and returns what its objective ends with.
+func judge(dir string) (notMet, err error) {
 	data, err := results.Derive(record.Own, dir)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	return data.Summary.Missed(), derived.Write(dir, data)
+	return results.NotMet(data.Summary.Objective()), derived.Write(dir, data)
 }

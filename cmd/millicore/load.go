@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/front/reach"
+	"github.com/millicore/millicore/internal/lab/results"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -43,7 +45,7 @@ func loadCommand() *cobra.Command {
 			"terminal, it writes a line every second, or about thirty lines for a long run.\n\n" +
 			"It asks for confirmation before it loads another host. If the target cannot\n" +
 			"be reached, it ends at once with exit code 1. The exit code is 99 if a\n" +
-			"--threshold is missed.",
+			"--threshold is missed, and 98 if it is too close to tell.",
 		Example: "  millicore load -c 50 -d 30 http://127.0.0.1:8080/\n" +
 			"  millicore load -R 2000 --container api --threshold 'p99<300ms' http://127.0.0.1:8080/items\n" +
 			"  millicore load -b @order.json http://127.0.0.1:8080/orders\n" +
@@ -131,14 +133,11 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		return err
 	}
 	r.Ended = ended
-	missed, err := f.show(cmd.OutOrStdout(), target, dir, r, thresholds)
+	outcome, err := f.show(cmd.OutOrStdout(), target, dir, r, thresholds)
 	if err := errors.Join(runErr, err); err != nil {
 		return err
 	}
-	if missed {
-		return errMissed
-	}
-	return nil
+	return results.NotMet(outcome)
 }
 
 // interruption is the error of a load that the user stopped: what is left of it depends on
@@ -254,16 +253,16 @@ func (f *loadFlags) run(ctx context.Context, t reach.Target, o reach.Observed, e
 }
 
 // show prints the results, and writes the files of the flags.
-func (f *loadFlags) show(w io.Writer, t reach.Target, dir string, r *traffic.Result, thresholds []traffic.Threshold) (missed bool, err error) {
-	kept, missed := traffic.Judge(r, thresholds)
+func (f *loadFlags) show(w io.Writer, t reach.Target, dir string, r *traffic.Result, thresholds []traffic.Threshold) (outcome summary.Outcome, err error) {
+	kept, outcome := traffic.Judge(r, thresholds)
 	switch {
 	case f.asJSON:
 		err = traffic.JSON(w, t.URL, f.Insecure, r, kept)
 	case f.asCSV:
 		err = report.CSV(w, r.All.Summary)
 		for _, k := range kept {
-			if !k.Kept {
-				fmt.Fprintf(os.Stderr, "missed: %s, %s\n", display.Plain(k.Threshold), k.Text())
+			if k.Outcome != summary.Met {
+				fmt.Fprintf(os.Stderr, "%s: %s, %s\n", k.Outcome, display.Plain(k.Threshold), k.Text())
 			}
 		}
 	default:
@@ -278,5 +277,5 @@ func (f *loadFlags) show(w io.Writer, t reach.Target, dir string, r *traffic.Res
 	if f.out != "" {
 		err = errors.Join(err, derived.Write(dir, r.All))
 	}
-	return missed, err
+	return outcome, err
 }

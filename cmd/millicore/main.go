@@ -31,13 +31,14 @@ func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
 var (
-	// errMissed is the result of a complete run that missed its objective.
-	errMissed = errors.New("objective missed")
 	// errInvalid is the result of a run in which a limit did not hold.
 	errInvalid = errors.New("a limit did not hold in a trial, which is invalid; the warnings have the reason")
 	// errInterrupted is the result of a run that the user stopped.
 	errInterrupted = conductor.ErrInterrupted
 )
+
+// errMissed is the result of a complete run that missed its objective.
+const errMissed = exit.NotMet(exit.Missed)
 
 // interrupted is an errInterrupted with another text.
 type interrupted = conductor.InterruptedError
@@ -95,11 +96,12 @@ func (e *execution) execute(ctx context.Context, args []string) error {
 
 // code prints the error of the command line, and returns its exit code.
 func (e *execution) code(ctx context.Context, err error) int {
+	var missed exit.NotMet
 	switch {
 	case err == nil:
 		return exit.OK
-	case errors.Is(err, errMissed) && !errors.As(err, new(*unwritten)):
-		return exit.Missed
+	case errors.As(err, &missed) && !errors.As(err, new(*unwritten)):
+		return int(missed)
 	case e.begun.Load() == nil:
 		err = usageError{flagGroupError(err)}
 	}

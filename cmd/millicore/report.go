@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/base/exit"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/lab/results"
@@ -74,17 +75,18 @@ func unlessReadOnly(dir string, err error) error {
 		return err
 	}
 	progress.New(os.Stderr).Note(fmt.Sprintf("millicore: summary.json and report.html in %s were not updated: %v", dir, u.err))
-	for _, found := range []error{errInvalid, errMissed} {
-		if errors.Is(err, found) {
-			return found
-		}
+	var missed exit.NotMet
+	switch {
+	case errors.Is(err, errInvalid):
+		return errInvalid
+	case errors.As(err, &missed):
+		return missed
 	}
 	return nil
 }
 
 // showReport computes the derived files of a record and prints its report. The error
-// is errInvalid if a limit did not hold, and otherwise errMissed if an objective was
-// missed, and an unwritten if the files could not be written; all are of a report that was
+// is errInvalid if a limit did not hold, and otherwise exit.NotMet, and an unwritten if the files could not be written; all are of a report that was
 // printed.
 func showReport(cmd *cobra.Command, with record.Reader, dir string, o output) error {
 	data, err := results.Derive(with, dir)
@@ -105,8 +107,8 @@ func showReport(cmd *cobra.Command, with record.Reader, dir string, o output) er
 	case err != nil:
 	case data.Summary.Invalid():
 		err = errInvalid
-	case data.Summary.Missed():
-		err = errMissed
+	default:
+		err = results.NotMet(data.Summary.Objective())
 	}
 	if written != nil {
 		err = errors.Join(err, &unwritten{dir, written})

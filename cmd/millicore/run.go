@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/experiments"
+	"github.com/millicore/millicore/internal/base/exit"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
@@ -158,7 +159,7 @@ func showAfter(runErr error, cmd *cobra.Command, out string, o output) error {
 	switch {
 	case errors.As(err, &u): // scripts read the files: that they are missing hides a miss
 		err = u
-	case runErr != nil && (errors.Is(err, errMissed) || errors.Is(err, errInvalid)):
+	case runErr != nil && (errors.As(err, new(exit.NotMet)) || errors.Is(err, errInvalid)):
 		err = nil
 	}
 	return errors.Join(runErr, err)

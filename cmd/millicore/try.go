@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
+	"github.com/millicore/millicore/internal/base/exit"
 	"github.com/millicore/millicore/internal/base/safefile"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -305,17 +307,10 @@ func (f *tryFlags) answer(cmd *cobra.Command, info runtimes.Info, variants []try
 		return errors.Join(runErr, err)
 	}
 	shown := f.show(cmd, info, variants, data.Summary)
-	if runErr != nil {
-		return errors.Join(runErr, nilIfMissed(shown))
+	if runErr != nil && errors.As(shown, new(exit.NotMet)) {
+		return runErr
 	}
-	return shown
-}
-
-func nilIfMissed(err error) error {
-	if errors.Is(err, errMissed) {
-		return nil
-	}
-	return err
+	return errors.Join(runErr, shown)
 }
 
 // look starts the server once as it is under each limit, and once with each setting whose
@@ -374,8 +369,9 @@ func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.V
 		}
 	}
 	for i := range found.Cells { // the settings are for comparison
-		if b := found.Cells[i].Breaking; try.IsAsItIs(variants, found.Cells[i].Service) && (b == nil || b.Load() == nil) {
-			return errMissed
+		c := &found.Cells[i]
+		if b := c.Breaking; try.IsAsItIs(variants, c.Service) && (b == nil || b.Load() == nil) {
+			return results.NotMet(verdict.OutcomeOf(c))
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 )
 
 // summary returns what the trials show together; attempts are those of the record.
@@ -66,6 +67,9 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 	s.Objective = c.objective(&s, all, held)
 	s.Disturbance = c.disturbance()
 	s.Flags = c.flags(&s, whole, attempts)
+	if s.Objective != nil {
+		s.Objective.Outcome = verdict.OutcomeOf(&s)
+	}
 	return s
 }
 

@@ -46,7 +46,7 @@ func TestASkippedServiceIsReported(t *testing.T) {
 			t.Errorf("cell %d has the flags %v", i, flags)
 		}
 	}
-	if s.Cells[0].Objective.Met = new(true); s.Missed() {
+	if s.Cells[0].Objective.Outcome = summary.Met; s.Objective() != summary.Met {
 		t.Error("what is not installed counts as a missed objective")
 	}
 	if c := s.Claims[0]; c.Verdict != summary.Inconclusive || !strings.Contains(c.Reason, "install it") {
@@ -55,28 +55,30 @@ func TestASkippedServiceIsReported(t *testing.T) {
 }
 
 func TestARunIsMissedByWhatWasTried(t *testing.T) {
-	met, missed := &summary.Objective{Met: new(true)}, &summary.Objective{Met: new(false)}
+	met, missed := &summary.Objective{Outcome: summary.Met}, &summary.Objective{Outcome: summary.Missed}
+	near, unknown := &summary.Objective{Outcome: summary.TooClose}, &summary.Objective{Outcome: summary.Unknown}
 	cell := func(o *summary.Objective, flags ...summary.Flag) summary.Cell {
 		return summary.Cell{Objective: o, Flags: flags}
 	}
-	skipped := cell(&summary.Objective{}, "skipped")
+	skipped := cell(unknown, "skipped")
 	for _, c := range []struct {
 		name  string
 		cells []summary.Cell
-		want  bool
+		want  summary.Outcome
 	}{
-		{"no objective", []summary.Cell{cell(nil), cell(nil, "skipped")}, false},
-		{"all meet it", []summary.Cell{cell(met), cell(met)}, false},
-		{"one misses it", []summary.Cell{cell(met), cell(missed)}, true},
-		{"one could not be judged", []summary.Cell{cell(met), cell(&summary.Objective{})}, true},
-		{"one failed to run", []summary.Cell{cell(met), cell(&summary.Objective{}, "no_trials")}, true},
-		{"one was skipped, the rest meets it", []summary.Cell{cell(met), skipped}, false},
-		{"one was skipped, the rest misses it", []summary.Cell{skipped, cell(missed)}, true},
-		{"all were skipped", []summary.Cell{skipped, skipped}, true},
+		{"no objective", []summary.Cell{cell(nil), cell(nil, "skipped")}, ""},
+		{"all meet it", []summary.Cell{cell(met), cell(met)}, summary.Met},
+		{"one misses it", []summary.Cell{cell(met), cell(missed), cell(near)}, summary.Missed},
+		{"one is too close to tell", []summary.Cell{cell(met), cell(near)}, summary.TooClose},
+		{"one could not be judged", []summary.Cell{cell(near), cell(unknown)}, summary.Unknown},
+		{"one failed to run", []summary.Cell{cell(met), cell(unknown, "no_trials")}, summary.Unknown},
+		{"one was skipped, the rest meets it", []summary.Cell{cell(met), skipped}, summary.Met},
+		{"one was skipped, the rest misses it", []summary.Cell{skipped, cell(missed)}, summary.Missed},
+		{"all were skipped", []summary.Cell{skipped, skipped}, summary.Unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := (&summary.Summary{Cells: c.cells}).Missed(); got != c.want {
-				t.Errorf("missed: %v, want %v", got, c.want)
+			if got := (&summary.Summary{Cells: c.cells}).Objective(); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
 	}

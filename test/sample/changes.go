@@ -26,7 +26,7 @@ func Available(percent float64) Change {
 }
 
 func Asked(text string, met *bool) Change {
-	return func(c *summary.Cell) { c.Objective = &summary.Objective{Text: text, Met: met} }
+	return func(c *summary.Cell) { c.Objective = &summary.Objective{Text: text, Met: met, Outcome: outcomeOf(met)} }
 }
 
 // Beside lets another process disturb trials of a cell, and others not.
@@ -196,6 +196,6 @@ func LimitedTo(service string, millis int64, load float64, change func(*summary.
 // Below100 is an objective that was met or missed by all requests together.
 func Below100(met bool) Change {
 	return func(c *summary.Cell) {
-		c.Objective = &summary.Objective{Text: "p99 <= 100ms", Quantile: "p99", LatencyMS: ptr(100.0), Met: &met}
+		c.Objective = &summary.Objective{Text: "p99 <= 100ms", Quantile: "p99", LatencyMS: ptr(100.0), Met: &met, Outcome: outcomeOf(&met)}
 	}
 }

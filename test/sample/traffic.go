@@ -41,8 +41,20 @@ func Objective(quantile string, ms, availability float64) *summary.Objective {
 }
 
 func judged(o *summary.Objective, met bool) *summary.Objective {
-	o.Met = &met
+	o.Met, o.Outcome = &met, outcomeOf(&met)
 	return o
+}
+
+// outcomeOf is the outcome of an objective that is not too close to tell; nil: it is not
+// known whether it was met.
+func outcomeOf(met *bool) summary.Outcome {
+	switch {
+	case met == nil:
+		return summary.Unknown
+	case *met:
+		return summary.Met
+	}
+	return summary.Missed
 }
 
 // shape is what a cell of the comparison does, for the fixture's arithmetic.

@@ -21,6 +21,7 @@ const (
 	AvailabilityMeasured // Value percent
 	NearByTrials         // the 95% interval of Text, Value to Other ms, contains the objective
 	NearByRange          // likewise, the range of its trials
+	TooFewRequests       // N for the quantile Text, which needs Of
 	NearAvailability     // likewise, the availability, in percent
 	OutlyingTrials       // the median over Of trials is Value ms, and N of them miss it: up to Other ms of Text
 	FailedRequests       // a Share failed, and counts as infinitely late

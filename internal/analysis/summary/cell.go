@@ -155,13 +155,35 @@ type Objective struct {
 	Quantile     string   `json:"quantile"`     // "p99"; "": no latency objective
 	LatencyMS    *float64 `json:"latency_ms"`   // highest latency of the quantile; null likewise
 	Availability *float64 `json:"availability"` // percent; null: no availability objective
-	Met          *bool    `json:"met"`          // null: unknown
+	Met          *bool    `json:"met"`          // by all requests together; null: unknown
+	// Outcome is what the record shows: Met is a point, which has an interval.
+	Outcome Outcome `json:"outcome"`
 	// Missed explains why the objective was missed, or why that is unknown, if the
 	// latencies do not show it: they are those of answered requests. "": they do, or it was
 	// not missed.
 	Missed string `json:"missed,omitempty"`
 	// MissedBy is what Missed has in words.
 	MissedBy finding.Finding `json:"-"`
+}
+
+// Outcome of an objective.
+type Outcome string
+
+const (
+	Met      Outcome = "met"
+	Missed   Outcome = "missed"
+	TooClose Outcome = "too close"      // its interval contains the objective, or the requests are too few
+	Unknown  Outcome = "not determined" // it was not measured, or a search found no load
+)
+
+// With returns the outcome of two objectives together: that of the one that decides both.
+func (o Outcome) With(other Outcome) Outcome {
+	for _, one := range []Outcome{Missed, Unknown, TooClose, Met} {
+		if o == one || other == one {
+			return one
+		}
+	}
+	return ""
 }
 
 // Step is one level that a load in stages held.

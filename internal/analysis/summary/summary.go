@@ -70,26 +70,28 @@ func (s *Summary) Quantile() string {
 	return "p99"
 }
 
-// Missed reports whether any cell did not show that it meets its objective: it missed
-// it, or it could not be judged because it failed to run. Cells whose service was
-// skipped do not count, since a missing program says nothing about the service; a
-// finding and a flag report them. If all cells with an objective were skipped, nothing
-// met it, and Missed is true.
-func (s *Summary) Missed() bool {
-	met, skipped := 0, 0
+// Objective is the outcome of all cells together: Missed if one missed its objective,
+// otherwise Unknown or TooClose if that is not known of one, and Met if all met it; "": no
+// cell has an objective. Cells whose service was skipped do not count, since a missing
+// program says nothing about the service; a finding and a flag report them. If all cells
+// with an objective were skipped, it is Unknown.
+func (s *Summary) Objective() Outcome {
+	all := Outcome("")
+	skipped := false
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		switch {
 		case c.Objective == nil:
 		case c.Skipped():
-			skipped++
-		case c.Objective.Met == nil || !*c.Objective.Met:
-			return true
+			skipped = true
 		default:
-			met++
+			all = all.With(c.Objective.Outcome)
 		}
 	}
-	return skipped > 0 && met == 0
+	if all == "" && skipped {
+		return Unknown
+	}
+	return all
 }
 
 // Invalid reports whether a limit did not hold in a trial of any cell.

@@ -11,6 +11,9 @@ const (
 	Usage  = 2  // wrong usage, or a wrong experiment
 	Missed = 99 // the objective was missed, as k6 says it
 
+	// Undecided: too close to tell whether the objective was met, or not determined.
+	Undecided = 98
+
 	// Interrupted is ended by Ctrl-C, and Terminated by TERM, as a shell says it.
 	// The record of an interrupted run is kept.
 	Interrupted = signalled + int(syscall.SIGINT)
@@ -18,3 +21,9 @@ const (
 
 	signalled = 128 // and the signal
 )
+
+// NotMet is the error of a complete run that does not show that its objective was met. It is
+// the exit code: Missed or Undecided.
+type NotMet int
+
+func (NotMet) Error() string { return "objective not met" }

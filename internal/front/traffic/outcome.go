@@ -25,13 +25,14 @@ func JSON(w io.Writer, url string, insecure bool, r *Result, kept []Kept) error 
 	return display.WriteJSON(w, all)
 }
 
-// Judge compares a result with thresholds, and reports whether one was missed.
-func Judge(r *Result, thresholds []Threshold) (kept []Kept, missed bool) {
+// Judge compares a result with thresholds, and returns the outcome of all together; "":
+// there are none.
+func Judge(r *Result, thresholds []Threshold) (kept []Kept, all summary.Outcome) {
 	kept = []Kept{}
 	for _, t := range thresholds {
 		k := t.Judge(r)
-		missed = missed || !k.Kept
+		all = all.With(k.Outcome)
 		kept = append(kept, k)
 	}
-	return kept, missed
+	return kept, all
 }

@@ -345,11 +345,14 @@ func server(r *Result, out display.Terminal) string {
 func thresholds(kept []Kept, out display.Terminal) string {
 	var rows [][2]string
 	for _, k := range kept {
-		verdict, tone := "met", display.Good
-		if !k.Kept {
-			verdict, tone = "missed", display.Bad
+		tone := display.Good
+		switch k.Outcome {
+		case summary.Missed:
+			tone = display.Bad
+		case summary.TooClose:
+			tone = display.Warning
 		}
-		rows = append(rows, [2]string{k.Threshold, out.Paint(verdict, tone) + ", " + k.Text()})
+		rows = append(rows, [2]string{k.Threshold, out.Paint(string(k.Outcome), tone) + ", " + k.Text()})
 	}
 	if len(rows) == 0 {
 		return ""

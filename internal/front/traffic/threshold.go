@@ -11,6 +11,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/signals"
@@ -30,7 +31,9 @@ type Threshold struct {
 type Kept struct {
 	Threshold string   `json:"threshold"`
 	Value     *float64 `json:"value"` // ms, percent or requests/s; null: not measured
-	Kept      bool     `json:"kept"`
+	Kept      bool     `json:"kept"`  // by the value
+	// Outcome is what the requests show: the value has an interval.
+	Outcome summary.Outcome `json:"outcome"`
 	// Why is the reason of a miss that Value does not show: the value of a latency is
 	// that of answered requests, and requests without an answer count as late.
 	Why string `json:"why,omitempty"`
@@ -112,10 +115,45 @@ func ParseThresholds(texts []string) ([]Threshold, error) {
 	return all, nil
 }
 
-// Judge reports whether a result meets a threshold. A metric that was not measured does
+// Judge reports whether a result meets a threshold, and whether its requests are enough to
+// show that: the shares of late and of failed requests have 95% intervals. A metric that was not measured does
 // not. As in an objective, a latency is that of all requests: a failed request is
 // infinitely late.
 func (t Threshold) Judge(r *Result) Kept {
+	k := t.kept(r)
+	k.Outcome = summary.Missed
+	if k.Kept {
+		k.Outcome = summary.Met
+	}
+	if r.Cell.Requests == 0 {
+		return k
+	}
+	n := float64(r.Cell.Requests)
+	share, latency := summary.ShareOf(t.metric)
+	seen, allowed := float64(t.late(r)), 1-share
+	switch {
+	case t.metric == "errors":
+		seen, allowed = n-float64(r.Client.Good), t.bound/100
+	case !latency || share == 1: // a mean, a maximum or a rate is a single figure
+		return k
+	}
+	if low, high := stats.Proportion(seen, n); allowed > 0 && low <= allowed && allowed < high {
+		k.Outcome = summary.TooClose
+	}
+	return k
+}
+
+// late counts the requests that are later than a latency's bound.
+func (t Threshold) late(r *Result) int64 {
+	limit := time.Duration(t.bound * float64(time.Millisecond))
+	if t.below != t.equal { // the bound itself counts as late
+		limit = signals.Before(limit)
+	}
+	return r.Client.Latency.Late(limit, r.timeout, r.Cell.Requests-r.Client.Good, r.Client.Timeouts)
+}
+
+// kept judges by the value.
+func (t Threshold) kept(r *Result) Kept {
 	k := Kept{Threshold: t.Text, Value: r.metric(t.metric), metric: t.metric}
 	keeps := func(v float64) bool {
 		return t.below && v < t.bound || !t.below && v > t.bound || t.equal && v == t.bound
@@ -132,14 +170,10 @@ func (t Threshold) Judge(r *Result) Kept {
 	case t.metric == "mean":
 		k.Kept = seen
 	default:
-		limit := time.Duration(t.bound * float64(time.Millisecond))
-		if t.below != t.equal { // the bound itself counts as late
-			limit = signals.Before(limit)
-		}
-		late := r.Client.Latency.Late(limit, r.timeout, failed, r.Client.Timeouts)
+		late := t.late(r)
 		k.Kept = search.Exceeds(float64(late), float64(r.Cell.Requests), 1-share) != t.below
 		if seen && !k.Kept && failed == 0 {
-			k.Why = wording.Of(objective.Lateness(late, r.Cell.Requests, limit))
+			k.Why = wording.Of(objective.Lateness(late, r.Cell.Requests, time.Duration(t.bound*float64(time.Millisecond))))
 		}
 	}
 	if !k.Kept && failed > 0 && (seen || k.Value == nil) {

@@ -142,7 +142,7 @@ func TestText(t *testing.T) {
 	}
 	value := 40.0
 	var b strings.Builder
-	if err := Text(&b, "http://x/", r, []Kept{{Threshold: "p99<30ms", Value: &value, metric: "p99"}}, display.Terminal{Width: 100}); err != nil {
+	if err := Text(&b, "http://x/", r, []Kept{{Threshold: "p99<30ms", Value: &value, Outcome: summary.Missed, metric: "p99"}}, display.Terminal{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	const want = `http://x/: p99 40.0 ms at 990 requests/s, 99% available.

@@ -46,9 +46,9 @@ type Options struct {
 	// Readers are the hashes of the tokens of those who may read the state and the
 	// record.
 	Readers func(context.Context, Spec) ([]string, error)
-	// Missed writes the files that are derived from the record, and reports whether
-	// the objective was missed.
-	Missed func(dir string) (bool, error)
+	// Judge writes the files that are derived from the record. notMet is an exit.NotMet; nil:
+	// the objective was met, or there was none.
+	Judge func(dir string) (notMet, err error)
 
 	Progress func(lab.Progress) // may be nil
 	Log      io.Writer          // notes for people
@@ -277,12 +277,13 @@ func (c *conductor) settle(f func(*State)) {
 }
 
 func (c *conductor) judge() int {
-	missed, err := c.options.Missed(c.options.Record)
+	notMet, err := c.options.Judge(c.options.Record)
 	if err != nil {
 		c.note(fmt.Sprintf("millicore: cannot evaluate the objective: %v", err))
 	}
-	if missed {
-		return exit.Missed
+	var code exit.NotMet
+	if errors.As(notMet, &code) {
+		return int(code)
 	}
 	return exit.OK
 }

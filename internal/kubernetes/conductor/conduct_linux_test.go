@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/base/exit"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/data/signals"
@@ -99,7 +100,7 @@ func newPod(t *testing.T, text string) *pod {
 	p := &pod{t: t, cluster: &cluster{service: service}, address: make(chan string, 1), log: &strings.Builder{}}
 	p.Options = Options{Dir: dir, Record: filepath.Join(t.TempDir(), "kept", "record"), Listen: "127.0.0.1:0", Version: "test",
 		Readers: func(ctx context.Context, _ Spec) ([]string, error) { return conductortest.Readers(ctx) },
-		Missed:  func(string) (bool, error) { return true, nil }, Log: p.log,
+		Judge:   func(string) (error, error) { return exit.NotMet(exit.Missed), nil }, Log: p.log,
 		Remove: func(context.Context, Spec) error { p.mu.Lock(); defer p.mu.Unlock(); p.removed++; return nil },
 		Platform: func(_ context.Context, n PlatformOptions) (platform.Platform, error) {
 			p.cluster.hub = n.Hub

@@ -45,6 +45,9 @@ var objectiveWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.AvailabilityMeasured: func(f finding.Finding) string { return fmt.Sprintf("availability %.5g%%", f.Value) },
 	finding.NearByTrials:         func(f finding.Finding) string { return near("95% interval of its "+f.Text, milliseconds(f)) },
 	finding.NearByRange:          func(f finding.Finding) string { return near("range of its trials' "+f.Text, milliseconds(f)) },
+	finding.TooFewRequests: func(f finding.Finding) string {
+		return fmt.Sprintf("%s are too few: its %s needs %s", phrase.Plural(f.N, "request"), f.Text, digits.Grouped(fmt.Sprint(f.Of)))
+	},
 	finding.NearAvailability: func(f finding.Finding) string {
 		return near("95% interval of its availability", fmt.Sprintf("%.5g to %.5g%%", f.Value, f.Other))
 	},

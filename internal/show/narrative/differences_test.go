@@ -109,7 +109,8 @@ func TestSentencesOfTables(t *testing.T) {
 	for name, met := range map[string]*bool{"met": ptr(true), "missed": ptr(false), "not known": nil} {
 		c := cellOf("go", p99At(704), within(700, 708))
 		c.Objective = sample.Objective("p99", 250, 0)
-		c.Objective.Met, c.Objective.Missed = met, map[bool]string{true: "", false: "30% of the requests failed"}[name == "met"]
+		c.Objective.Met, c.Objective.Outcome = met, map[string]summary.Outcome{"met": summary.Met, "missed": summary.Missed}[name]
+		c.Objective.Missed = map[bool]string{true: "", false: "30% of the requests failed"}[name == "met"]
 		got["an objective, "+name] = ObjectiveFigures(&c) + " | " + ObjectiveWord(&c)
 	}
 	near := cellOf("go", p99At(97), within(78, 114), below100(true))

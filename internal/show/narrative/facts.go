@@ -164,15 +164,12 @@ func HostFacts(h record.Host) []string {
 	return facts
 }
 
-// ObjectiveWord is "met", "missed", or "–" if it is not known.
+// ObjectiveWord is "met", "missed", "too close", or "–" if it is not known.
 func ObjectiveWord(c *summary.Cell) string {
-	if c.Objective == nil || c.Objective.Met == nil {
+	if c.Objective == nil || c.Objective.Outcome == "" || c.Objective.Outcome == summary.Unknown {
 		return display.Absent
 	}
-	if *c.Objective.Met {
-		return "met"
-	}
-	return "missed"
+	return string(c.Objective.Outcome)
 }
 
 // ObjectiveWords add why it was missed if the latencies do not show it.

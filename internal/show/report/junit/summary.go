@@ -8,8 +8,9 @@ import (
 )
 
 // Of is the suite of a record: the objective of each cell, and each claim. A cell that
-// was skipped, because something is not installed, skips its objective; a claim that
-// could not be judged is skipped. A cell with a trial in which a limit did not hold has a
+// was skipped, because something is not installed, skips its objective, and so does one of
+// which the record does not show whether it meets it; a claim that could not be judged is
+// skipped. A cell with a trial in which a limit did not hold has a
 // case with an error; its objective is skipped if it has no other trial.
 func Of(s *summary.Summary) Suite {
 	suite := Suite{Name: s.Experiment.Name, Properties: [][2]string{{"platform", s.Experiment.Platform}}}
@@ -29,8 +30,10 @@ func Of(s *summary.Summary) Suite {
 		switch {
 		case c.Skipped(), c.Trials == 0 && c.Has(summary.FlagInvalid):
 			one.Outcome = Skipped
-		case c.Objective.Met == nil || !*c.Objective.Met:
+		case c.Objective.Outcome == summary.Missed:
 			one.Outcome = Failed
+		case c.Objective.Outcome != summary.Met:
+			one.Outcome = Skipped
 		}
 		suite.Cases = append(suite.Cases, one)
 	}
