@@ -33,7 +33,7 @@ func (a *attempt) readable(t *testing.T, name string, whole bool, struck time.Ti
 	report.Stdout, report.Stderr = &out, &errs
 	err := report.Run()
 	var s summary.Summary
-	if jsonErr := json.Unmarshal(out.Bytes(), &s); jsonErr != nil || report.ProcessState.ExitCode() != 0 && report.ProcessState.ExitCode() != 99 && !s.Invalid() {
+	if jsonErr := json.Unmarshal(out.Bytes(), &s); jsonErr != nil || report.ProcessState.ExitCode() != 0 && report.ProcessState.ExitCode() != 98 && report.ProcessState.ExitCode() != 99 && !s.Invalid() {
 		t.Errorf("the record %s cannot be read: %v, %v:\n%s", name, err, jsonErr, &errs)
 		return
 	}

@@ -194,7 +194,7 @@ func (a *attempt) find(t *testing.T) *os.Process {
 func (a *attempt) ends(t *testing.T, c *testkit.Background) {
 	t.Helper()
 	c.Ends(t, longest)
-	allowed := []int{0, 1, 99}
+	allowed := []int{0, 1, 98, 99}
 	if a.Target == chaos.Client && !a.Late {
 		switch a.Fault {
 		case chaos.Kill, chaos.Stop:

@@ -7,17 +7,20 @@ import (
 	"testing"
 )
 
-// missed is the exit code of a call that has an answer, and missed an objective or a
-// threshold.
-const missed = 99
+// The exit codes of a call that has an answer, and missed an objective or a threshold, or did
+// not decide it.
+const (
+	missed    = 99
+	undecided = 98
+)
 
 // Answered fails the test unless a call of millicore ended with an answer: exit code 0, or
-// that of a missed objective. err is the result of Run or Wait; messages are what the call
+// that of an objective that was missed or not decided. err is the result of Run or Wait; messages are what the call
 // wrote to standard error.
 func Answered(t testing.TB, err error, messages string) {
 	t.Helper()
 	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == missed) {
+	if err != nil && !(errors.As(err, &exit) && (exit.ExitCode() == missed || exit.ExitCode() == undecided)) {
 		t.Fatalf("%v\n%s", err, messages)
 	}
 }
