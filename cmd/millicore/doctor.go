@@ -15,15 +15,16 @@ import (
 	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/show/diagnosis"
 )
 
 // doctorFlags are the flags of `millicore doctor`.
 type doctorFlags struct {
-	only   inspect.Only
-	watch  time.Duration
-	level  string
-	asJSON bool
-	patch  bool
+	only  inspect.Only
+	watch time.Duration
+	level string
+
+	asJSON, patch, details bool
 }
 
 func doctorCommand() *cobra.Command {
@@ -33,9 +34,9 @@ func doctorCommand() *cobra.Command {
 		Short: "Find the mis-sized services of this host: parallelism, throttling and memory against the limits",
 		Long: "Doctor inspects every process of this host or of one container: its CPU limit and the control\n" +
 			"group that sets it, its runtime and parallelism, and the throttling that the kernel counts\n" +
-			"over a short time. Run it under load. It reports what is mis-sized, the worst first, with the\n" +
-			"evidence, the exact change, and the `millicore try` command that verifies the change: a\n" +
-			"throttled service is not always slower.\n\n" +
+			"over a short time. Run it under load. It reports what is mis-sized, the worst first, the exact\n" +
+			"change, and the `millicore try` command that verifies the change: a throttled service is not\n" +
+			"always slower. --details has the evidence of each finding.\n\n" +
 			"Doctor changes nothing and sends no signals. It needs root to see the processes of other users.\n" +
 			"The exit code is 0 if there is no finding at or above --level, and otherwise 99. A finding of\n" +
 			"level info recommends no change; warning and critical do.",
@@ -65,6 +66,7 @@ func doctorCommand() *cobra.Command {
 	flags.StringVar(&f.level, "level", "warning", "exit with 99 if there is a finding of this level or above: info, warning, critical")
 	flags.BoolVar(&f.asJSON, "json", false, `print {"processes": […], "findings": […]}`)
 	flags.BoolVar(&f.patch, "patch", false, "print the changes as patches: Kubernetes YAML, and systemd and docker as comments")
+	defineDetails(c, &f.details)
 	c.MarkFlagsMutuallyExclusive("pid", "container")
 	c.MarkFlagsMutuallyExclusive("json", "patch")
 	return c
@@ -95,7 +97,7 @@ func examine(cmd *cobra.Command, f *doctorFlags, level doctor.Level) error {
 	case f.patch:
 		err = doctor.Patch(out, findings)
 	default:
-		err = doctor.Text(out, host, findings, display.TerminalOf(os.Stdout))
+		err = diagnosis.Write(out, host, findings, f.details, display.TerminalOf(os.Stdout))
 	}
 	if err == nil && doctor.AtLeast(findings, level) {
 		err = errMissed

@@ -27,7 +27,7 @@ func (o *output) define(c *cobra.Command, json string) {
 
 // defineDetails defines the flag that prints the whole report.
 func defineDetails(c *cobra.Command, details *bool) {
-	c.Flags().BoolVar(details, "details", false, "print the evidence below the answer and its table: what each cell shows, the tests, the conditions")
+	c.Flags().BoolVar(details, "details", false, "print the evidence below the answer and its table")
 }
 
 // check reports whether the file of --junit can be written, before a run.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -30,6 +31,49 @@ type Change struct {
 	Value         int
 }
 
+// Action is the change of a finding as it is typed, the first of several; "": it recommends
+// none.
+func (f *Finding) Action() string {
+	if f.Level == Info || len(f.Fix) == 0 {
+		return ""
+	}
+	if len(f.Changes) == 0 {
+		text, _, _ := strings.Cut(f.Fix[0], "; ")
+		text, _, _ = strings.Cut(text, ": ")
+		return text
+	}
+	switch c := &f.Changes[0]; {
+	case c.File == call:
+		return fmt.Sprintf("change %s to %d", call, c.Value)
+	case c.Setting != "" && c.Command == nil:
+		return fmt.Sprintf("set %s to %d in %s", c.Setting, c.Value, c.File)
+	case c.Burst > 0:
+		return fmt.Sprintf("allow bursts: echo %d > %s", c.Burst.Microseconds(), f.of.burstFile())
+	case c.Replicas:
+		return "add replicas of " + f.Name
+	default:
+		return c.String()
+	}
+}
+
+// String is a change of variables, the command and limits.
+func (c *Change) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		parts = append(parts, "set "+quoted([]string{name + "=" + c.Env[name]}))
+	}
+	if c.Command != nil {
+		parts = append(parts, "start it with "+quoted(c.Command))
+	}
+	if c.CPUs > 0 {
+		parts = append(parts, "raise the CPU limit to "+display.CPULimit(c.CPUs))
+	}
+	if c.Memory > 0 {
+		parts = append(parts, "raise the memory limit to "+size(c.Memory))
+	}
+	return phrase.List(parts)
+}
+
 // fix adds a recommendation to a finding: the text, the changes that it names, and the
 // command that measures its effect.
 func (s service) fix(f *Finding, text string, changes ...Change) {
@@ -39,6 +83,9 @@ func (s service) fix(f *Finding, text string, changes ...Change) {
 	}
 	f.Fix, f.Changes = s.verify(text, limits...), changes
 }
+
+// call is the place of a setting in a program's code.
+const call = "the program's call of runtime.GOMAXPROCS"
 
 // change describes how to set the process's parallelism to n, or why that is not
 // possible. The place that it names is the one that has the last word.
@@ -50,9 +97,8 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 	if most := s.machine(); most > 0 {
 		n = min(n, most)
 	}
-	const call = "the program's call of runtime.GOMAXPROCS"
 	if s.inCode() {
-		return fmt.Sprintf("change the program's call of runtime.GOMAXPROCS to %d, or remove the call: it overrides the environment", n),
+		return fmt.Sprintf("change %s to %d, or remove the call: it overrides the environment", call, n),
 			Change{Setting: "runtime.GOMAXPROCS", File: call, Value: n}
 	}
 	if text, c, ok := s.elsewhere(n); ok {

@@ -28,10 +28,10 @@ func (s service) contended(host inspect.Host) []Finding {
 	if !s.crowdedOut() {
 		return nil
 	}
-	f := s.finding(Warning)
+	f := s.finding(Warning, HostShort)
 	f.weight = s.queued()
 	ran, waited := s.threads.Share(s.threads.Ran), s.threads.Share(s.threads.Waited)
-	f.Title = fmt.Sprintf("the host is short of CPU, or the service's weight is too low: it used %.2f CPUs and waited for %.2f, about %.2f of that throttled",
+	f.Title = fmt.Sprintf("the host is short of CPU, or the service's weight is too low: it used %.2f CPUs and waited for %.2f (throttled: about %.2f)",
 		ran, waited, min(waited, s.stopped()))
 	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
 	f.Evidence = append(f.Evidence, s.neighbours(host))
@@ -40,8 +40,8 @@ func (s service) contended(host inspect.Host) []Finding {
 		weight = "cpu.shares"
 	}
 	f.Mechanism = "its threads were ready to run while the CPUs ran others; neither a higher limit nor a burst gives CPU time that the host does not have"
-	f.Fix = []string{fmt.Sprintf("move or stop other work on this host, or raise the CPU request of the service (%s of its group), by which the kernel divides CPUs that are short; "+
-		"then watch again: these figures are no reason for another limit, burst or parallelism", weight)}
+	f.Fix = []string{fmt.Sprintf("move or stop other work on this host, or raise its CPU request (%s of its group); "+
+		"the kernel divides CPUs that are short by it. Then watch again: these figures are no reason for another limit, burst or parallelism", weight)}
 	f.Expect = Effect{Saturated: "throughput grows with the CPU time that it gets, up to the limit", Ordinary: "shorter waits for a CPU, lower p99"}
 	return []Finding{f}
 }

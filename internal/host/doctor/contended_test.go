@@ -50,7 +50,7 @@ func TestAServiceThatWaitsForOthers(t *testing.T) {
 		of   watch
 		want string // "": no finding
 	}{
-		{"one thread beside three loops", watch{limit: 1.7, parallelism: 1, ran: 0.47, waited: 0.53, busy: 1, full: 1, others: 1.53}, busy + "0.47 CPUs and waited for 0.53, about 0.00"},
+		{"one thread beside three loops", watch{limit: 1.7, parallelism: 1, ran: 0.47, waited: 0.53, busy: 1, full: 1, others: 1.53}, busy + "0.47 CPUs and waited for 0.53 (throttled: about 0.00)"},
 		{"many threads with a low weight, throttled at times", watch{limit: 0.08, parallelism: 64, ran: 0.034, waited: 38.5, throttled: 30, stopped: 0.034, others: 1.96}, busy},
 		{"bursts beside others", watch{limit: 2, parallelism: 2, ran: 0.48, waited: 0.37, busy: 2, throttled: 10, stopped: 0.05, others: 1.52}, busy},
 		{"one thread that ran for 70% and waited for the rest", watch{limit: 1.7, parallelism: 1, ran: 0.7, waited: 0.3, busy: 1, full: 1, others: 1.3}, busy},

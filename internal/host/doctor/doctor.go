@@ -53,12 +53,17 @@ type Finding struct {
 	Level    Level
 	PID      int      // the process that represents the service
 	Name     string   // of that process, preceded by its container or unit
+	Problem  string   // in a few words, for a table
+	Limit    string   // the limit that it is about, with its unit
 	Title    string   // the problem, with the most important figures
 	Evidence []string // what was measured, a clause each
 	Fix      []string // the exact change and how to verify it; for Info how to measure, or nothing
-	// Mechanism is how the evidence costs latency or capacity; "" for an observation
-	// that is its own explanation.
+	// Mechanism is how the evidence costs latency or capacity, the cause before the first
+	// semicolon; "" for an observation that is its own explanation.
 	Mechanism string
+	// Used is the share of the limit in use, and Throttled that of the periods in which it
+	// was used up, over the watch; nil: not measured, or it has none.
+	Used, Throttled *float64
 	// Expect is the effect of the change; zero if none is recommended.
 	Expect Effect
 	// Confidence is how certain the finding and its change are.
@@ -69,6 +74,9 @@ type Finding struct {
 	of      *service // the subject
 	weight  float64  // sorts the findings of one level, the largest first
 }
+
+// HostShort is the problem of a service whose limit is right: others take its CPU.
+const HostShort = "short of CPU"
 
 // Effect is what to expect of a change, in words.
 type Effect struct {

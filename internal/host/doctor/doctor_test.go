@@ -250,8 +250,9 @@ func TestAFindingWhole(t *testing.T) {
 	p.Memory = inspect.Memory{State: inspect.Limited, Limit: 256 << 20}
 	p.Info.Env = map[string]string{"GOMAXPROCS": "8"}
 	got := examine(p)
+	used, throttled := 0.95, 157.0/412
 	want := []Finding{{
-		Level: Critical, PID: 42, Name: "api",
+		Level: Critical, PID: 42, Name: "api", Problem: "throttled", Limit: "2 CPUs", Used: &used, Throttled: &throttled,
 		Title: "parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods",
 		Evidence: []string{
 			"Go 1.26.8: parallelism 8, read (runtime.gomaxprocs in the process's memory); GOMAXPROCS=8 is set",

@@ -8,13 +8,32 @@ import (
 	"github.com/millicore/millicore/internal/data/display"
 )
 
-// finding returns a new finding about the service's process.
-func (s service) finding(level Level) Finding {
+// finding returns a new finding about the service's process and its CPU limit.
+func (s service) finding(level Level, problem string) Finding {
 	confidence := Medium
 	if level == Info {
 		confidence = Low
 	}
-	return Finding{Level: level, PID: s.PID, Name: s.Label(), Confidence: confidence, of: &s}
+	f := Finding{Level: level, PID: s.PID, Name: s.Label(), Problem: problem, Limit: display.CPULimit(s.CPU.CPUs), Confidence: confidence, of: &s}
+	if used, ok := s.used(); ok {
+		f.Used = &used
+	}
+	if s.counts != nil {
+		share := s.counts.Share()
+		f.Throttled = &share
+	}
+	return f
+}
+
+// ofMemory returns a new finding about the service's process and its memory limit.
+func (s service) ofMemory(level Level, problem string) Finding {
+	f := s.finding(level, problem)
+	f.Limit, f.Used, f.Throttled = size(s.Memory.Limit), nil, nil
+	if used := s.Memory.WorkingSet; used != nil && s.Memory.Limit > 0 {
+		share := float64(*used) / float64(s.Memory.Limit)
+		f.Used = &share
+	}
+	return f
 }
 
 // limited describes the limit and the group that sets it.

@@ -3,26 +3,22 @@ package doctor
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
 
-// Text writes the findings for people: a summary, then the findings, the most severe
-// first, each with its evidence and the change; then what could not be read.
+// Text writes the findings for people, the most severe first, each with its evidence and
+// the change; then what could not be read.
 func Text(w io.Writer, host inspect.Host, findings []Finding, t display.Terminal) error {
 	var b strings.Builder
-	b.WriteString(t.Line(Headline(host, findings), display.Strong))
-	if len(findings) > 0 {
-		b.WriteString("\n" + Paragraphs(findings, t))
-	}
-	if rest := unseen(host); len(rest) > 0 {
-		b.WriteByte('\n')
-		for _, line := range rest {
-			b.WriteString(t.Line(line, display.Quiet))
+	b.WriteString(Paragraphs(findings, t))
+	for i, line := range unseen(host) {
+		if i == 0 && len(findings) > 0 {
+			b.WriteByte('\n')
 		}
+		b.WriteString(t.Line(line, display.Quiet))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -35,76 +31,6 @@ func Paragraphs(findings []Finding, t display.Terminal) string {
 		all = append(all, paragraph(f, t))
 	}
 	return strings.Join(all, "\n")
-}
-
-// Headline is the summary in one sentence.
-func Headline(host inspect.Host, findings []Finding) string {
-	seen := count(int64(len(host.Processes)), "process", "processes") + " inspected, " + underLimits(host)
-	if host.Watched > 0 {
-		seen += ", watched for " + seconds(host.Watched)
-	}
-	if len(findings) == 0 && (blind(host) || unknownLimits(host) > 0) {
-		return "Nothing found, but not everything could be read: " + seen + "."
-	}
-	if len(findings) == 0 {
-		return "Nothing found: " + seen + "."
-	}
-	about := map[int]bool{}
-	var levels [len(levelNames)]int64
-	for _, f := range findings {
-		levels[f.Level]++
-		about[f.PID] = true
-	}
-	var parts []string
-	for level := Critical; level >= Info; level-- {
-		if levels[level] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", levels[level], level))
-		}
-	}
-	return fmt.Sprintf("%s (%s) about %s: %s.", count(int64(len(findings)), "finding", "findings"), strings.Join(parts, ", "),
-		count(int64(len(about)), "process", "processes"), seen)
-}
-
-// blind reports whether there is a process under a CPU limit for which too little
-// could be read to apply the rules.
-func blind(host inspect.Host) bool {
-	return slices.ContainsFunc(host.Processes, func(p inspect.Process) bool {
-		return p.CPU.State == inspect.Limited && (len(p.Unseen) > 0 || p.Refused != "") && p.Info.Parallelism.Value == 0
-	})
-}
-
-func underLimits(host inspect.Host) string {
-	n, unknown := 0, unknownLimits(host)
-	for _, p := range host.Processes {
-		if p.CPU.State == inspect.Limited {
-			n++
-		}
-	}
-	text := display.Grouped(int64(n)) + " of them under a CPU limit"
-	switch n {
-	case 0:
-		text = "none under a CPU limit"
-	case len(host.Processes):
-		return "under a CPU limit"
-	}
-	switch unknown {
-	case 0:
-		return text
-	case len(host.Processes):
-		return "CPU limits not known"
-	}
-	return fmt.Sprintf("%s, limit of %s more not known", text, display.Grouped(int64(unknown)))
-}
-
-// unknownLimits counts the processes whose CPU limit could not be read.
-func unknownLimits(host inspect.Host) int {
-	n := 0
-	for _, p := range host.Processes {
-		if orUnknown(p.CPU.State) == inspect.Unknown {
-			n++
-		}
-	}
-	return n
 }
 
 // tones are the levels' colours.

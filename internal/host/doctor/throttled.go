@@ -15,7 +15,7 @@ func (s service) throttled() []Finding {
 	if s.counts == nil || s.counts.Share() < worth || s.bound() {
 		return nil
 	}
-	f := s.finding(Warning)
+	f := s.finding(Warning, "throttled")
 	f.weight = s.counts.Share()
 	seen := fmt.Sprintf("throttled in %s of %s periods", display.Share(s.counts.Share()), display.Grouped(s.counts.Periods))
 	used, measured := s.used()

@@ -374,6 +374,9 @@ func (s *screen) findings() string {
 	if err := doctor.Text(&b, host, doctor.Examine(host), s.terminal); err != nil {
 		return err.Error()
 	}
+	if b.Len() == 0 {
+		b.WriteString("Nothing is mis-sized.\n")
+	}
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 	most := max(1, s.height-2)
 	s.scrolled = min(s.scrolled, max(0, len(lines)-most))
