@@ -94,8 +94,8 @@ func TestTryReportsSettingsWithoutEffect(t *testing.T) {
 	if idle := got.noEffect(); !slices.Contains(idle, "gomaxprocs-1") {
 		t.Errorf("%q are reported to have no effect, want GOMAXPROCS=1", idle)
 	}
-	if want := "GOMAXPROCS=1 has no effect and was not searched: it still ran with 3"; !strings.Contains(got.Verdict, want) || strings.Contains(got.Verdict, "For throughput") {
-		t.Errorf("want %q, and no advice on settings, in:\n%s", want, got.Verdict)
+	if strings.Contains(got.Verdict, "GOMAXPROCS") {
+		t.Errorf("advice on a setting without effect:\n%s", got.Verdict)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestTryOfAGoServer(t *testing.T) {
 			t.Errorf("%s is reported to have no effect: %s", v.Service, v.NoEffect)
 		}
 	}
-	verdictCompares(t, got)
+	everySearchAnswers(t, got)
 	first, last := got.Cells[0], got.Cells[len(got.Cells)-1]
 	if first.Service != "as-is" || *first.Limits.CPUMillis != 1000 {
 		t.Errorf("the first is %s with %v, want as-is under 1 CPU", first.Service, first.Limits)

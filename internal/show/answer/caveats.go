@@ -43,7 +43,12 @@ func (a *asked) some(has func(*summary.Cell) bool, one, several, what string) st
 }
 
 func (a *asked) invalid() string {
-	return a.some(func(c *summary.Cell) bool { return c.Has(summary.FlagInvalid) }, "had", "had", "a limit that did not hold in a trial, which does not count")
+	for i := range a.s.Cells {
+		if why := a.s.WhyInvalid(a.s.Cells[i].Cell); why != "" {
+			return display.Capital(display.Plain(why)) + "; it does not count."
+		}
+	}
+	return ""
 }
 
 func (a *asked) unanswered() string {

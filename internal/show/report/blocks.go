@@ -64,8 +64,8 @@ const (
 	barWidth = 24
 )
 
-// Blocks are the report as a terminal shows it: the answer, the table that it rests on, and
-// the conditions of the run.
+// Blocks are the report as a terminal shows it: the answer, the table that it rests on, the
+// profiles, and the conditions of the run.
 func (r *Report) Blocks() []Block {
 	blocks := append([]Block{r.headline()}, r.tables(!r.Searched)...)
 	if len(r.Claims) > 0 {
@@ -76,6 +76,10 @@ func (r *Report) Blocks() []Block {
 			verdicts = append(verdicts, Item{Name: string(c.Verdict), Text: c.Says, Tone: tone})
 		}
 		blocks = append(blocks, verdicts)
+	}
+	for i := range r.Profiles { // somebody asked for them
+		p := &r.Profiles[i]
+		blocks = append(blocks, Facts{Title: p.Name, Facts: p.facts(len(r.Profiles) >= manyProfiled)})
 	}
 	return append(blocks, r.conditions()[:2])
 }
