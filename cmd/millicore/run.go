@@ -201,7 +201,7 @@ func runOn(ctx context.Context, where platform.Platform, show *progress.Printer,
 		return usageError{err}
 	}
 	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: seed, Dir: out, Version: version,
-		Progress: show.Progress, Log: show}
+		Progress: show.Progress, OnSearch: func() { show.FirstAnswer(out) }, Log: show}
 	err = l.Run(ctx)
 	show.End()
 	if err == nil && ctx.Err() != nil {

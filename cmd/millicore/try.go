@@ -69,13 +69,13 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 			"searches its breaking point: as it is, with its parallelism set to each sensible value\n" +
 			"(two replicas where its runtime has no such setting, and it listens on ${port} or\n" +
 			"$PORT), and once without the CPU limit. Then it compares latencies at a load that all of\n" +
-			"them hold. The answer is a paragraph and one table: where it breaks, why, what each\n" +
+			"them hold. The answer is three lines and one table: where it breaks, why, what each\n" +
 			"setting holds, and which of them lower p99. Several limits, as in --cpu 250m,500m,1, answer\n" +
 			"which limit the server needs.\n\n" +
 			"The server must stay in the foreground. If the command contains ${port}, try replaces it with\n" +
-			"a free port. Otherwise try detects the port on which the server listens. Each search takes\n" +
-			"about a minute, and the settings are then held at the common load for half a minute each;\n" +
-			"the time is announced first. --as-is searches once for each limit.\n\n" +
+			"a free port. Otherwise try detects the port on which the server listens. The first\n" +
+			"answer comes after about a minute, and each setting takes about half a minute more; the\n" +
+			"time is announced first. --as-is searches once for each limit.\n\n" +
 			"With --attach it searches a service that runs already, under the limits that it has: it\n" +
 			"starts, stops and changes nothing, and asks before it loads another host.",
 		Example: "  millicore try --cpu 500m --memory 256Mi --get /api -- ./my-server\n" +
@@ -120,7 +120,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	flags.Float64Var(&f.availability, "availability", 99.9, "objective: minimum percentage of requests with a good answer")
 	spanVar(flags, &f.ask.Timeout, "timeout", "", 2*time.Second, "how long an answer may take")
 	flags.BoolVar(&f.ask.Users, "users", false, "search for a number of concurrent users (closed loop) instead of a rate")
-	spanVar(flags, &f.ask.Traffic, "traffic", "", time.Minute, "maximum traffic time of each search")
+	spanVar(flags, &f.ask.Traffic, "traffic", "", 40*time.Second, "maximum traffic time of each search")
 	flags.BoolVar(&f.ask.AsIsOnly, "as-is", false, "search the server as it is only: no other settings, no replicas, no run without the limit")
 	flags.BoolVar(&f.ask.Profile, "profile", false, "take profiles at the breaking point, in an extra trial")
 	flags.StringVar(&f.save, "save", "", "write the experiment as a file, to repeat or change it")

@@ -88,7 +88,7 @@ func (s endings) verdicts(t *testing.T) map[string]bool {
 	window.Add(s.frame(1))
 	return map[string]bool{"a constant load": *constant.Objective.Met, "a ramp": met != nil,
 		"a step":   *b.cells[0].steps()[0].Met,
-		"a search": !capacity.SearchConfig(e, &e.Cells[0]).Missed(window.Blocks())}
+		"a search": !capacity.SearchConfig(e, &e.Cells[0], nil).Missed(window.Blocks())}
 }
 
 func TestARequestThatFailedIsInfinitelyLate(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/gobench"
 	"github.com/millicore/millicore/internal/platform"
 )
 
@@ -57,15 +58,15 @@ func (t *trial) benchmark(ctx context.Context) (failure, err error) {
 	select {
 	case <-program.Ended():
 	default:
-		return withOutput(fmt.Errorf("still running after %v, the time limit (measure.duration); raise it", span.Text(t.exp.Measure.Duration)), program.Output()), nil
+		return gobench.WithOutput(fmt.Errorf("still running after %v, the time limit (measure.duration); raise it", span.Text(t.exp.Measure.Duration)), program.Output()), nil
 	}
 	if how := program.Failure(); how != "" {
-		return withOutput(errors.New(how), program.Output()), nil
+		return gobench.WithOutput(errors.New(how), program.Output()), nil
 	}
 	if n := logDropped([]platform.Unit{t.deployment.service}); n > 0 {
 		return fmt.Errorf("%s from the middle of its output are not in %s, and results may be among them; let the benchmark print less", display.Bytes(float64(n)), program.Output()), nil
 	}
-	results, err := readOutput(program.Output())
+	results, err := gobench.ReadFile(program.Output())
 	if err != nil {
 		return err, nil
 	}

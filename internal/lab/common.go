@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/capacity"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/lab/results"
 )
@@ -39,7 +41,15 @@ func (l *Lab) commonLoad(ctx context.Context, number int) error {
 		unit = "users"
 	}
 	l.note("common load: %s %s, %v%% of the lowest breaking point", display.Figure(load), unit, common.Percent)
-	part := &Lab{Experiment: l.Experiment.At(load), Platform: l.Platform, Programs: l.Programs, Seed: l.Seed,
+	at := l.Experiment.At(load)
+	if at.Objective != nil && at.Objective.Quantile != "" {
+		needed := verdict.RequestsFor(at.Objective.Quantile)
+		if longer := capacity.CommonDuration(at, load, needed); longer > at.Measure.Duration {
+			at.Measure.Duration = longer
+			l.note("each trial takes %s instead of %s, because %s needs %s requests", span.Text(longer), span.Text(common.Duration), at.Objective.Quantile, display.Grouped(needed))
+		}
+	}
+	part := &Lab{Experiment: at, Platform: l.Platform, Programs: l.Programs, Seed: l.Seed,
 		Dir: filepath.Join(l.Dir, record.CommonDir), Version: l.Version, Progress: l.Progress, OnFrame: l.OnFrame, Log: l.Log,
 		NoRepeat: l.NoRepeat, NoHost: l.NoHost, Resume: l.Resume, first: number, data: l.data}
 	return part.Run(ctx)

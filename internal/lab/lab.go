@@ -38,6 +38,7 @@ type Lab struct {
 	Version    string               // of millicore
 	Progress   func(Progress)       // called from one goroutine; may be nil
 	OnFrame    func(*signals.Frame) // called from the same goroutine with each frame of a trial, and must not change it; may be nil
+	OnSearch   func()               // called when the first search of one server has ended, and those of its other settings follow; may be nil
 	Log        io.Writer            // messages for people: failures, repeats; may be nil
 	NoRepeat   bool                 // one load: it gets a flag if it was disturbed, is not repeated, and its messages have no number
 	NoHost     bool                 // do not record this machine's CPU: the services may run elsewhere
@@ -145,6 +146,9 @@ func (l *Lab) conduct(ctx context.Context, w *record.Writer, q *queue, p *pace, 
 			return 0, err
 		}
 		p.took(planned.Cell, time.Since(t.began))
+		if outcome == record.Done && planned.Cell == 0 && planned.Repeat == 1 && l.OnSearch != nil && l.Experiment.SearchesOneServer() && len(q.waiting) > 0 {
+			l.OnSearch()
+		}
 		then := goOn
 		if ctx.Err() == nil {
 			then = q.settle(planned, outcome)

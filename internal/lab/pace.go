@@ -27,7 +27,7 @@ func newPace(e *experiment.Experiment) *pace {
 		c := cut(e, &e.Cells[i])
 		p.planned[i] = c.Warmup + c.Measure + overhead
 		if e.Cells[i].Load.Find {
-			p.planned[i] += e.Measure.Duration + capacity.AfterSearch(e, &e.Cells[i])
+			p.planned[i] += capacity.LongestSearch(e, &e.Cells[i])
 		}
 	}
 	if common := e.CommonLoad(); common != nil {

@@ -21,7 +21,8 @@ type searcher struct {
 	cell    *experiment.Cell
 	trial   int
 	machine *search.Search
-	block   time.Duration // what an interval is in the machine's time
+	bounds  *signals.SearchBounds // nil: those of the experiment
+	block   time.Duration         // what an interval is in the machine's time
 
 	change func(load float64, drop bool) // sets the load of all agents
 	up     func() bool                   // whether all replicas serve
@@ -54,9 +55,9 @@ const (
 	maxTimes = 4
 )
 
-func newSearcher(e *experiment.Experiment, c *experiment.Cell, trial int) *searcher {
-	config := capacity.SearchConfig(e, c)
-	s := &searcher{exp: e, cell: c, trial: trial, machine: search.New(config), block: config.Block, now: time.Now,
+func newSearcher(e *experiment.Experiment, c *experiment.Cell, trial int, bounds *signals.SearchBounds) *searcher {
+	config := capacity.SearchConfig(e, c, bounds)
+	s := &searcher{exp: e, cell: c, trial: trial, bounds: bounds, machine: search.New(config), block: config.Block, now: time.Now,
 		clients: make([]int, c.Load.Agents), unanswered: make([]int64, c.Load.Agents), read: -1, done: -1,
 		load: c.Load.Target().Value}
 	for i := range s.clients {
@@ -222,14 +223,18 @@ func (s *searcher) gone(seq int, why string) (bool, error) {
 // recorded is the current step for the record, with the first and the last interval of
 // its window.
 func (s *searcher) recorded(first, last int) signals.SearchStep {
-	return signals.SearchStep{Trial: s.trial, Cell: s.cell.Index, Step: s.step.Number, Stage: string(s.step.Stage),
+	step := signals.SearchStep{Trial: s.trial, Cell: s.cell.Index, Step: s.step.Number, Stage: string(s.step.Stage),
 		Load: s.step.Load, Begin: s.now().UnixNano(), First: first, Last: last}
+	if step.Step == 0 {
+		step.Bounds = s.bounds
+	}
+	return step
 }
 
 // newSearcher returns the searcher of the trial. If its only agent cannot be reached,
 // the trial fails.
 func (t *trial) newSearcher(failures *failures) *searcher {
-	s := newSearcher(t.exp, t.cell, t.number)
+	s := newSearcher(t.exp, t.cell, t.number, capacity.BoundsOf(t.exp, t.cell, t.lab.found))
 	s.write = func(step signals.SearchStep) error { return t.writer.Step(&step) }
 	s.report = t.progress.searching
 	s.ended = func(r search.Result) {

@@ -46,7 +46,7 @@ func newSimulation(change func(*simulation)) *simulation {
 	}
 	w := &simulation{e: e, now: time.Unix(1e9, 0), capacity: 700, load: 50}
 	change(w)
-	f := newSearcher(e, &e.Cells[0], 1)
+	f := newSearcher(e, &e.Cells[0], 1, nil)
 	f.now = func() time.Time { return w.now }
 	f.up = func() bool { return !w.down }
 	f.write = func(s signals.SearchStep) error { w.steps = append(w.steps, s); return nil }

@@ -196,7 +196,7 @@ func (r *run) interval() error {
 // search searches the breaking point as the lab does, without waiting longer than
 // a drain of 20 s.
 func (r *run) search() error {
-	s := search.New(capacity.SearchConfig(r.exp, r.cell))
+	s := search.New(capacity.SearchConfig(r.exp, r.cell, nil))
 	every := r.exp.Measure.Interval
 	for step, ok := s.Next(); ok; step, ok = s.Next() {
 		if step.Drain || !r.trial.server.up() {

@@ -3,8 +3,10 @@ package capacity
 import (
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // CommonLoad returns the load at which the cells of searches are measured again, so
@@ -39,4 +41,22 @@ func CommonLoad(s *summary.Summary, share float64) (load float64, without []int)
 	}
 	load, _ = strconv.ParseFloat(strconv.FormatFloat(lowest*share, 'g', 3, 64), 64)
 	return load, nil
+}
+
+// longest is how many times as long as planned a trial at the common load may be.
+const longest = 4
+
+// CommonDuration is the length of the trials at a load with which all trials of a cell
+// together have the requests that a quantile needs, with a tenth more, because arrivals are
+// random. 0: the load is a number of users, which is no rate, or it would take too long.
+func CommonDuration(e *experiment.Experiment, load float64, requests int64) time.Duration {
+	if e.Cells[0].Load.Users != nil {
+		return 0
+	}
+	seconds := 1.1 * float64(requests) / (load * float64(e.Measure.Repeats))
+	d := time.Duration(math.Ceil(seconds)) * time.Second
+	if d > longest*e.Measure.Duration {
+		return 0
+	}
+	return d
 }

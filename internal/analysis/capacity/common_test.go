@@ -3,8 +3,10 @@ package capacity
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 func TestTheCommonLoadIsBelowEveryBreakingPoint(t *testing.T) {
@@ -41,5 +43,32 @@ func TestTheCommonLoadIsBelowEveryBreakingPoint(t *testing.T) {
 				t.Errorf("%v without %v, want %v without %v", got, without, c.want, c.without)
 			}
 		})
+	}
+}
+
+// The trials at the common load are as long as the objective's quantile needs, if that is
+// not too long.
+func TestTheCommonLoadHasEnoughRequests(t *testing.T) {
+	for _, test := range []struct {
+		load     float64
+		requests int64
+		users    bool
+		want     time.Duration
+	}{
+		{1000, 1000, false, time.Second}, // the caller keeps the planned 3 s
+		{70, 1000, false, 4 * time.Second},
+		{25, 1000, false, 11 * time.Second},
+		{20, 1000, false, 0},
+		{20, 200, false, 3 * time.Second},
+		{70, 1000, true, 0},
+	} {
+		e := &experiment.Experiment{Cells: make([]experiment.Cell, 1)}
+		e.Measure.Repeats, e.Measure.Duration = 4, 3*time.Second
+		if test.users {
+			e.Cells[0].Load.Users = &experiment.Target{Value: test.load}
+		}
+		if got := CommonDuration(e, test.load, test.requests); got != test.want {
+			t.Errorf("%v/s, %d requests, users %v: %v, want %v", test.load, test.requests, test.users, got, test.want)
+		}
 	}
 }

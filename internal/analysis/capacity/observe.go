@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -23,8 +24,9 @@ const (
 // recovers at once from an overload takes about a quarter of it.
 const mostAfter = time.Minute
 
-// SearchConfig returns the configuration of the search in one cell of the experiment.
-func SearchConfig(e *experiment.Experiment, c *experiment.Cell) search.Config {
+// SearchConfig returns the configuration of the search in one cell of the experiment. bounds
+// replace those of the experiment; nil: they do not.
+func SearchConfig(e *experiment.Experiment, c *experiment.Cell, bounds *signals.SearchBounds) search.Config {
 	target := c.Load.Target()
 	config := objective.Of(e, c).Allowed()
 	config.First, config.Whole, config.Most = target.Value, c.Load.Users != nil, mostRate
@@ -33,18 +35,18 @@ func SearchConfig(e *experiment.Experiment, c *experiment.Cell) search.Config {
 	if config.Whole {
 		config.Most = mostUsers
 	}
+	if bounds != nil {
+		config.First, config.Most = bounds.First, cmp.Or(bounds.Most, config.Most)
+		if bounds.Short {
+			config.Budget, config.After = config.Budget/2, 0
+		}
+	}
 	if n := time.Duration(e.Measure.SearchSpeed); n > 1 { // the search's clock is so many times as fast as the load's
 		for _, d := range []*time.Duration{&config.Block, &config.Budget, &config.After, &config.Timeout, &config.Late} {
 			*d *= n
 		}
 	}
 	return config
-}
-
-// AfterSearch estimates how long the stages after the answer of a search take: mostly a
-// quarter of their longest time.
-func AfterSearch(e *experiment.Experiment, c *experiment.Cell) time.Duration {
-	return SearchConfig(e, c).After / 4
 }
 
 // Observed collects the frames of one step's window, as far as they have arrived. The

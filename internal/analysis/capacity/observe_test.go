@@ -212,19 +212,19 @@ func TestErrorsBesideOthers(t *testing.T) {
 
 func TestSearchConfig(t *testing.T) {
 	e := fixture.Search()
-	got := SearchConfig(e, &e.Cells[0])
+	got := SearchConfig(e, &e.Cells[0], nil)
 	want := search.Config{First: 50, Most: mostRate, AllowedLate: got.AllowedLate, AllowedBad: got.AllowedBad, Late: 100 * time.Millisecond, Block: time.Second, Budget: 59 * time.Second, After: 59 * time.Second}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 	for quantile, late := range map[string]float64{"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001} {
 		e.Objective.Quantile = quantile
-		if got := SearchConfig(e, &e.Cells[0]).AllowedLate; got < late*0.999999 || got > late*1.000001 {
+		if got := SearchConfig(e, &e.Cells[0], nil).AllowedLate; got < late*0.999999 || got > late*1.000001 {
 			t.Errorf("%s allows %v late, want %v", quantile, got, late)
 		}
 	}
 	e.Objective.Quantile, e.Objective.Availability = "", 0
-	if got := SearchConfig(e, &e.Cells[0]); got.AllowedLate >= 0 || got.AllowedBad >= 0 {
+	if got := SearchConfig(e, &e.Cells[0], nil); got.AllowedLate >= 0 || got.AllowedBad >= 0 {
 		t.Errorf("%+v: what was not asked must be negative", got)
 	}
 }

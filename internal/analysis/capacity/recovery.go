@@ -42,7 +42,7 @@ func (s *Replayed) shown(b *summary.BreakingPoint) {
 		seen[step.Load] = append(seen[step.Load], step.window.Blocks()...)
 	}
 	for load, blocks := range seen {
-		if (lowest == 0 || load < lowest) && SearchConfig(s.exp, s.plan).Missed(blocks) {
+		if (lowest == 0 || load < lowest) && s.config().Missed(blocks) {
 			lowest = load
 		}
 	}

@@ -88,7 +88,7 @@ func (s *Replayed) Result() search.Result {
 		return s.found
 	}
 	s.ended = true
-	machine := search.New(SearchConfig(s.exp, s.plan))
+	machine := search.New(s.config())
 	for i := range s.steps {
 		step := &s.steps[i]
 		if step.Lost != "" {
@@ -108,9 +108,18 @@ func (s *Replayed) Result() search.Result {
 	return s.found
 }
 
+// config is that of the search, with the bounds that its first step has.
+func (s *Replayed) config() search.Config {
+	var bounds *signals.SearchBounds
+	if len(s.steps) > 0 {
+		bounds = s.steps[0].Bounds
+	}
+	return SearchConfig(s.exp, s.plan, bounds)
+}
+
 // taken returns a recorded step in the form that the search would have given.
 func (s *Replayed) taken(step *ReplayedStep) search.Step {
-	every := SearchConfig(s.exp, s.plan).Block
+	every := s.config().Block
 	window := time.Duration(step.Last-step.First+1) * every
 	if step.Cut {
 		window += every // it would have lasted at least one interval longer
@@ -260,7 +269,7 @@ func (s *Replayed) misses(step *ReplayedStep) bool {
 	if !step.measured() || !step.used && (step.window.Sums.Noise.Sources() != 0 || step.window.outside() != "") {
 		return false
 	}
-	return SearchConfig(s.exp, s.plan).Missed(step.window.Blocks())
+	return s.config().Missed(step.window.Blocks())
 }
 
 // bounded returns what kept a search from higher loads, the generator or the host, and
@@ -275,7 +284,7 @@ func (s *Replayed) bounded() (by string, shown []finding.Finding) {
 			word = step.window.outside()
 		}
 		switch {
-		case word == "" || !SearchConfig(s.exp, s.plan).Missed(step.window.Blocks()):
+		case word == "" || !s.config().Missed(step.window.Blocks()):
 		case word != by: // the last ones are nearest to the answer
 			by, all = word, Observe(s.exp, s.plan, step.Load)
 			fallthrough

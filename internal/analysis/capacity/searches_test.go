@@ -163,7 +163,7 @@ func TestWhatBreaksAServiceBesideANeighbour(t *testing.T) {
 // machine that receives the same windows frame by frame.
 func TestARecordedSearchEndsAsItDid(t *testing.T) {
 	e := fixture.Search()
-	machine := search.New(SearchConfig(e, &e.Cells[0]))
+	machine := search.New(SearchConfig(e, &e.Cells[0], nil))
 	var steps []signals.SearchStep
 	var frames []*signals.Frame
 	seq := 1

@@ -10,7 +10,7 @@ import (
 type Common struct {
 	Percent  float64       `json:"percent" yaml:"percent" kind:"percent" default:"70" doc:"The load, in percent of the lowest breaking point that was found: high enough for queues and throttling to show, and below the breaking point of every cell."`
 	Warmup   time.Duration `json:"warmup" yaml:"warmup" default:"1s" doc:"Length of the load before the measured part."`
-	Duration time.Duration `json:"duration" yaml:"duration" default:"4s" doc:"Length of the measured part of a trial."`
+	Duration time.Duration `json:"duration" yaml:"duration" default:"4s" doc:"Length of the measured part of a trial; up to four times as long if all trials of a cell together would have too few requests for the quantile of the objective."`
 	Repeats  int           `json:"repeats" yaml:"repeats" default:"6" doc:"Number of trials of each cell."`
 }
 

@@ -17,6 +17,10 @@ type Trial struct {
 // between cells. The next pair is shuffled again, against periodic drift. An odd
 // last round has no partner. The same seed gives the same plan.
 //
+// The first round of searches of one server in several settings has the order of the file:
+// the server as it is first, which gives the first answer, and the bounds of the searches
+// that follow.
+//
 // If services stay up between trials, the trials of a cell follow one another
 // instead, and the cells are in shuffled order. Drift then cannot be distinguished
 // from a difference between cells.
@@ -33,7 +37,7 @@ func (e *Experiment) Plan(seed uint64) []Trial {
 	plan := make([]Trial, 0, cells*e.Measure.Repeats)
 	for repeat := 1; repeat <= e.Measure.Repeats; repeat++ {
 		forward := repeat%2 == 1
-		if forward {
+		if forward && (repeat > 1 || !e.SearchesOneServer()) {
 			source.Shuffle(cells, func(i, j int) { order[i], order[j] = order[j], order[i] })
 		}
 		for i := range order {

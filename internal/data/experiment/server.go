@@ -20,6 +20,11 @@ type Setup struct {
 	Advice        string `json:"advice,omitempty" yaml:"advice" names:"letters" doc:"Sentences that the paragraph ends with."`
 }
 
+// SearchesOneServer reports whether the cells are searches of one server in several settings.
+func (e *Experiment) SearchesOneServer() bool {
+	return e.Server != nil && len(e.Cells) > 0 && e.Cells[0].Load.Find
+}
+
 // LabelOf names a cell for people: by its setting of the server, with the CPU limit in
 // brackets where the cells have several ("as it is (500m)"), otherwise as Cell.Label.
 func (e *Experiment) LabelOf(c *Cell) string {

@@ -54,4 +54,15 @@ type SearchStep struct {
 	Cut   bool    `json:"cut,omitempty"`  // the window ended early, because it had already shown enough
 	Gone  string  `json:"gone,omitempty"` // why the service could no longer be measured, in words
 	Lost  string  `json:"lost,omitempty"` // why the load could no longer be generated, in words; it ends the search
+	// Bounds are those of the search, on its first step; null: those of the experiment.
+	Bounds *SearchBounds `json:"bounds,omitempty"`
+}
+
+// SearchBounds replace the bounds that the experiment gives a search, because earlier
+// searches of the same server have shown where to look.
+type SearchBounds struct {
+	First float64 `json:"first"`          // the load to begin with, requests/s or users
+	Most  float64 `json:"most,omitempty"` // the highest load to try; 0: that of the experiment
+	// Short: half of the experiment's time, and no test of how the service recovers.
+	Short bool `json:"short,omitempty"`
 }

@@ -82,7 +82,7 @@ func TestTheLengthOfARunIsAnnounced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := Length(e, 4*time.Minute+10*time.Second), "3 searches, then 18 trials at one load; about 4 min."; got != want {
+	if got, want := Length(e, 4*time.Minute+10*time.Second), "3 searches, then 12 trials at one load; about 4 min."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	a.AsIsOnly = true
@@ -95,7 +95,7 @@ func TestTheLengthOfARunIsAnnounced(t *testing.T) {
 	}
 }
 
-// The warm-up of every start counts: 3 searches, and 18 trials at one load.
+// The warm-up of every start counts: 3 searches, and 12 trials at one load.
 func TestTheWarmUpsCountInTheLengthOfARun(t *testing.T) {
 	a := testAsk("./server")
 	cold := warmth{requests: []int64{9, 9, 9, 9, 9, 9}, seconds: []float64{2, 2, 2, 2, 2, 2}, costs: []float64{9, 1, 1, 1, 1, 1}}
@@ -103,7 +103,7 @@ func TestTheWarmUpsCountInTheLengthOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := Lasts(e, time.Minute, []Seen{{}, {warmth: cold}}), time.Minute+21*12*time.Second; got != want {
+	if got, want := Lasts(e, time.Minute, []Seen{{}, {warmth: cold}}), time.Minute+15*12*time.Second; got != want {
 		t.Errorf("%v with a warm-up of 12 s, want %v", got, want)
 	}
 	if got := Lasts(e, time.Minute, []Seen{{}}); got != time.Minute {
@@ -128,7 +128,7 @@ func TestTheAnnouncementFitsTheTerminal(t *testing.T) {
 		"  gunicorn -w 1             one worker process: no other one competes for the",
 		"                            quota",
 		"  without the CPU limit     what the limit costs",
-		"3 searches, then 18 trials at one load; about 4 min.", ""}, "\n")
+		"3 searches, then 12 trials at one load; about 4 min.", ""}, "\n")
 	if d := cmp.Diff(want, Announce(a, info, variants, e, 4*time.Minute, display.Terminal{Width: 80})); d != "" {
 		t.Error(d)
 	}

@@ -86,7 +86,7 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 	s.SetGiven("--pids", "limits.pids", a.PIDs)
 	a.search(&s)
 	if compared(variants) {
-		s.Set("", "measure.common_load", map[string]any{})
+		s.Set("", "measure.common_load", map[string]any{"repeats": compareTrials, "duration": compareTime})
 	}
 	if a.Server != "" {
 		s.Set(command, "server", map[string]any{"name": file.Raw(a.Server), "settings": setups(variants)})
@@ -113,6 +113,13 @@ func (a *Ask) search(s *file.Settings) {
 	s.SetGiven("--profile", "profile", a.Profile)
 	s.SetGiven("--repeats", "measure.repeats", a.Repeats)
 }
+
+// The trials of each variant at the common load: the fewest that can rank two of them, and
+// their length. The user waits for them.
+const (
+	compareTrials = 4
+	compareTime   = 3 * time.Second
+)
 
 // compared reports whether there are latencies to compare: two variants are searched.
 func compared(variants []Variant) bool {

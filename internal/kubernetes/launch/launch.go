@@ -92,7 +92,7 @@ func Lasts(e *experiment.Experiment) time.Duration {
 			measured = e.Measure.Duration
 		}
 		if c.Load.Find {
-			measured += capacity.AfterSearch(e, c)
+			measured = capacity.LongestSearch(e, c)
 		}
 		sum += e.Measure.Warmup + measured + betweenTrials
 	}

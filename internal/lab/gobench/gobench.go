@@ -1,4 +1,5 @@
-package lab
+// Package gobench reads what Go benchmarks print.
+package gobench
 
 import (
 	"bufio"
@@ -16,20 +17,20 @@ import (
 	"github.com/millicore/millicore/internal/data/record"
 )
 
-// readOutput reads the results in the file with a benchmark's output. It is an error
+// ReadFile reads the results in the file with a benchmark's output. It is an error
 // if there are none: nothing was measured.
-func readOutput(name string) ([]record.Benchmark, error) {
+func ReadFile(name string) ([]record.Benchmark, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read the output of the benchmark: %w", err)
 	}
 	defer file.Close()
-	results, err := readBenchmarks(file)
+	results, err := read(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the output of the benchmark: %s: %w", name, err)
 	}
 	if len(results) == 0 {
-		return nil, withOutput(errors.New("it printed no result in Go's benchmark format, as in \"BenchmarkSort-2  500  1250 ns/op\"; with a Go test binary, select benchmarks with -test.bench=."), name)
+		return nil, WithOutput(errors.New("it printed no result in Go's benchmark format, as in \"BenchmarkSort-2  500  1250 ns/op\"; with a Go test binary, select benchmarks with -test.bench=."), name)
 	}
 	return results, nil
 }
@@ -40,10 +41,10 @@ const (
 	maxResults = 10_000
 )
 
-// readBenchmarks reads results in Go's benchmark format
+// read reads results in Go's benchmark format
 // (golang.org/design/14313-benchmark-format). It skips all other lines, because a
 // program's log may be in the same output. NaN and infinite values are left out.
-func readBenchmarks(r io.Reader) ([]record.Benchmark, error) {
+func read(r io.Reader) ([]record.Benchmark, error) {
 	lines, err := benchmarkLines(r)
 	if err != nil {
 		return nil, err
@@ -109,8 +110,8 @@ func splitProcs(name string) (string, int) {
 // tailBytes is how much of a benchmark's output an error shows.
 const tailBytes = 2 << 10
 
-// withOutput adds the end of a benchmark's output to an error.
-func withOutput(wrong error, name string) error {
+// WithOutput adds the end of a benchmark's output to an error.
+func WithOutput(wrong error, name string) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return wrong

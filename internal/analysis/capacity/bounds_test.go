@@ -1,0 +1,49 @@
+package capacity
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
+)
+
+func TestBoundsOf(t *testing.T) {
+	cells := func(users bool, cpu ...int64) *experiment.Experiment {
+		e := &experiment.Experiment{Server: &experiment.Server{}}
+		for i, c := range cpu {
+			cell := experiment.Cell{Index: i, Limits: experiment.Limits{CPUMillis: c}}
+			cell.Load.Find = true
+			if users {
+				cell.Load.Users = &experiment.Target{Value: 1}
+			}
+			e.Cells = append(e.Cells, cell)
+		}
+		return e
+	}
+	alone := cells(false, 500, 500)
+	alone.Server = nil
+	for _, test := range []struct {
+		name  string
+		e     *experiment.Experiment
+		cell  int
+		found map[int][]float64
+		want  *signals.SearchBounds
+	}{
+		{"several services", alone, 1, map[int][]float64{0: {200}}, nil},
+		{"the first", cells(false, 500, 500), 0, map[int][]float64{0: {200}}, nil},
+		{"the first found nothing", cells(false, 500, 500, 0), 2, map[int][]float64{1: {200}}, nil},
+		{"another setting", cells(false, 500, 500), 1, map[int][]float64{0: {190, 200}}, &signals.SearchBounds{First: 100, Short: true}},
+		{"a higher limit", cells(false, 250, 300), 1, map[int][]float64{0: {100}}, &signals.SearchBounds{First: 60, Short: true}},
+		{"a much higher limit", cells(false, 250, 2000), 1, map[int][]float64{0: {100}}, &signals.SearchBounds{First: 100, Short: true}},
+		{"no limit", cells(false, 500, 500, 0), 2, map[int][]float64{0: {200}, 1: {250}}, &signals.SearchBounds{First: 300, Most: 300, Short: true}},
+		{"no limit again", cells(false, 500, 0), 1, map[int][]float64{0: {200}, 1: {900}}, &signals.SearchBounds{First: 240, Most: 240, Short: true}},
+		{"never a limit", cells(false, 0, 0), 1, map[int][]float64{0: {200}}, &signals.SearchBounds{First: 100, Short: true}},
+		{"users", cells(true, 500, 500, 0), 2, map[int][]float64{0: {7}}, &signals.SearchBounds{First: 8, Most: 8, Short: true}},
+		{"one user", cells(true, 500, 500), 1, map[int][]float64{0: {1}}, &signals.SearchBounds{First: 1, Short: true}},
+	} {
+		if got := BoundsOf(test.e, &test.e.Cells[test.cell], test.found); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+	}
+}
