@@ -20,7 +20,7 @@ const (
 	AvailabilityOfNone   // no request ended
 	AvailabilityMeasured // Value percent
 	NearByTrials         // the 95% interval of Text, Value to Other ms, contains the objective
-	NearByRange          // likewise, the range of its trials
+	NearByFew            // likewise, too near to it for so few trials or requests
 	TooFewRequests       // N for the quantile Text, which needs Of
 	NearAvailability     // likewise, the availability, in percent
 	OutlyingTrials       // the median over Of trials is Value ms, and N of them miss it: up to Other ms of Text

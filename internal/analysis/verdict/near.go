@@ -2,20 +2,13 @@ package verdict
 
 import (
 	"math"
+	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 )
-
-// Near is a figure of a cell whose interval contains the objective, so that the record
-// does not show whether the service meets it: another run may give the other answer.
-type Near struct {
-	Metric    string  // "availability", or a latency quantile
-	Low, High float64 // in percent, or in ms; High may be infinite
-	Sure      Certainty
-}
 
 // NearObjective returns the figure that is too near to the objective, as a cell's single
 // level of load was judged by it: its interval contains the objective, so another run may
@@ -26,25 +19,32 @@ func NearObjective(c *summary.Cell) (none finding.Finding) {
 	if o == nil || o.Met == nil || c.Breaking != nil || c.Load.Find || len(c.Steps) > 1 {
 		return none
 	}
-	low, high := failingShare(c)
+	failing, most := failingShare(c)
 	if o.LatencyMS != nil {
-		from, to, sure := endsOf(c, o.Quantile)
-		switch limit := *o.LatencyMS; {
-		case low <= 1-summary.QuantileShare(o.Quantile) && tooFew(c):
+		from, to, known := deciding(c)
+		limit, late := *o.LatencyMS, 1-summary.QuantileShare(o.Quantile)
+		low, high := from, to
+		if known {
+			low, high = margins(c, from, to)
+		}
+		near := finding.Finding{Kind: finding.NearByTrials, Text: o.Quantile, Value: from, Other: to}
+		if n := len(c.PerTrial); n > 1 && n < summary.EnoughTrials || limit < from || to <= limit {
+			near.Kind = finding.NearByFew
+		}
+		switch {
+		case failing <= late && tooFew(c):
 			return finding.Finding{Kind: finding.TooFewRequests, Text: o.Quantile, N: int(c.Requests), Of: int(RequestsFor(o.Quantile))}
-		case !*o.Met && (low > 1-summary.QuantileShare(o.Quantile) || sure != NoEnds && from > limit):
+		case !*o.Met && (failing > late || known && low > limit):
 			return none
-		case sure == RangeOfTrials && from <= limit && limit < to:
-			return finding.Finding{Kind: finding.NearByRange, Text: o.Quantile, Value: from, Other: to}
-		case sure != NoEnds && from <= limit && limit < to:
-			return finding.Finding{Kind: finding.NearByTrials, Text: o.Quantile, Value: from, Other: to}
+		case known && low <= limit && limit < high:
+			return near
 		}
 	}
 	if o.Availability == nil {
 		return none
 	}
-	if allowed := 1 - *o.Availability/100; allowed > 0 && low <= allowed && allowed < high {
-		return finding.Finding{Kind: finding.NearAvailability, Value: 100 * (1 - high), Other: 100 * (1 - low)}
+	if allowed := 1 - *o.Availability/100; allowed > 0 && failing <= allowed && allowed < most {
+		return finding.Finding{Kind: finding.NearAvailability, Value: 100 * (1 - most), Other: 100 * (1 - failing)}
 	}
 	return none
 }
@@ -90,11 +90,60 @@ func tooFew(c *summary.Cell) bool {
 	return true
 }
 
+// deciding are the ends of the objective's quantile; false: there are none. All requests
+// together decide whether the objective is met: if the trials deny it, the ends reach to
+// those that do not.
+func deciding(c *summary.Cell) (from, to float64, known bool) {
+	o := c.Objective
+	from, to, sure := endsOf(c, o.Quantile)
+	m, _ := MetricOf(o.Quantile)
+	switch all := valuesOf(c, m); {
+	case len(all) < 2:
+	case !*o.Met && to <= *o.LatencyMS:
+		to = slices.Max(all)
+	case *o.Met && from > *o.LatencyMS:
+		from = slices.Min(all)
+	}
+	return from, to, sure != NoEnds
+}
+
+// margins are the ends with what they leave out. The range of two to five trials is no 95%
+// interval: that of the mean of their logarithms by Student's t is added. A quantile of few
+// requests is low in more than half of the trials, so a trial above the upper end decides
+// that the objective is met.
+func margins(c *summary.Cell, from, to float64) (low, high float64) {
+	m, _ := MetricOf(c.Objective.Quantile)
+	all := slices.Sorted(slices.Values(valuesOf(c, m)))
+	n := len(all)
+	if n < 2 || !stats.Finite(to) {
+		return from, to
+	}
+	late := float64(c.Requests) / float64(n) * (1 - summary.QuantileShare(m.Name))
+	below := stats.AtMost(int(late), late)
+	to = max(to, all[min(n-1, stats.FewAbove(n, below))])
+	logs := make([]float64, n)
+	for i, v := range all {
+		logs[i] = math.Log(v)
+	}
+	if less, more, ok := stats.FewMean(logs); ok {
+		from, to = min(from, math.Exp(less)), max(to, math.Exp(more))
+	}
+	return from, to
+}
+
 // failingShare is the 95% interval of the share of requests that fail, by their number.
+// Failures that come in some trials rather than in others count as fewer.
 func failingShare(c *summary.Cell) (low, high float64) {
 	if c.Availability == nil || c.Requests == 0 {
 		return 0, 1
 	}
 	n := float64(c.Requests)
-	return stats.Proportion(math.Round(n*(1-*c.Availability/100)), n)
+	var failed []float64
+	for i := range c.PerTrial {
+		if a := c.PerTrial[i].Availability; a != nil {
+			failed = append(failed, n/float64(len(c.PerTrial))*(1-*a/100))
+		}
+	}
+	by := stats.Clustering(failed)
+	return stats.Proportion(math.Round(n*(1-*c.Availability/100))/by, n/by)
 }

@@ -1,17 +1,21 @@
 package verdict
 
 import (
+	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // An objective that lies within the interval of a cell is not shown to be met or missed.
 func TestAnObjectiveWithinAnIntervalIsNotDecided(t *testing.T) {
 	judged := func(met bool, changes ...func(*summary.Cell)) *summary.Cell {
 		c := p99s("x", 60, 80, 85, 90, 95, 97)
-		c.LatencyMS = &summary.Quantiles{P99: 94}
+		c.LatencyMS = &summary.Quantiles{P99: 87.5}
 		c.Requests, c.Availability = 6000, new(100.0)
 		c.Objective = &summary.Objective{Quantile: "p99", LatencyMS: new(100.0), Met: &met}
 		for _, change := range changes {
@@ -64,5 +68,80 @@ func TestAnObjectiveWithinAnIntervalIsNotDecided(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// A service whose true p99, or availability, is exactly the objective is said to meet it, or
+// to miss it, in at most 5% of the records each. Starts differ by a standard deviation of 5%.
+// docs/statistics.md has the table.
+func TestFalseOutcomesAreBounded(t *testing.T) {
+	runs := testkit.Samples(50, 200, 2000)
+	within := func(t *testing.T, got map[summary.Outcome]int) {
+		t.Logf("met %d, missed %d of %d", got[summary.Met], got[summary.Missed], runs)
+		if most := 0.05*float64(runs) + 3*math.Sqrt(0.0475*float64(runs)); float64(max(got[summary.Met], got[summary.Missed])) > most {
+			t.Error("more than 5%")
+		}
+	}
+	for _, trials := range []int{2, 4, 6, 20} {
+		r, got := rand.New(rand.NewPCG(11, uint64(trials))), map[summary.Outcome]int{}
+		for range runs {
+			got[OutcomeOf(drawnCell(r, trials, 2000, 0.05))]++
+		}
+		within(t, got)
+	}
+	for _, requests := range []int{2000, 12000, 60000} {
+		r, got := rand.New(rand.NewPCG(12, uint64(requests))), map[summary.Outcome]int{}
+		for range runs {
+			failed := 0.0
+			for at := r.ExpFloat64(); at < 1e-4*float64(requests); at += r.ExpFloat64() {
+				failed++
+			}
+			c := &summary.Cell{Requests: int64(requests), Availability: new(100 * (1 - failed/float64(requests)))}
+			c.Objective = &summary.Objective{Availability: new(99.99), Met: new(failed <= 1e-4*float64(requests))}
+			got[OutcomeOf(c)]++
+		}
+		within(t, got)
+	}
+}
+
+// drawnCell is a cell of exponential latencies with a true p99 of 100 ms, its objective.
+func drawnCell(r *rand.Rand, trials, requests int, sd float64) *summary.Cell {
+	c := &summary.Cell{Requests: int64(trials * requests), Availability: new(100.0)}
+	late := func(v []float64, of int) float64 {
+		slices.Sort(v)
+		return v[len(v)-1-of+int(math.Round(0.99*float64(of)))]
+	}
+	var all []float64
+	for i := range trials {
+		level, one := 100/math.Log(100)*math.Exp(sd*r.NormFloat64()), []float64(nil)
+		for range requests {
+			if v := r.ExpFloat64(); v > 3 { // only the highest 5% matter
+				one = append(one, level*v)
+			}
+		}
+		c.PerTrial = append(c.PerTrial, summary.TrialFigures{Trial: i + 1, P99: new(late(one, requests)), Availability: new(100.0)})
+		all = append(all, one...)
+	}
+	c.LatencyMS = &summary.Quantiles{P99: late(all, trials*requests)}
+	c.Objective = &summary.Objective{Quantile: "p99", LatencyMS: new(100.0), Met: new(c.LatencyMS.P99 <= 100)}
+	return c
+}
+
+// Failures of one trial say little about the next one: they count as fewer.
+func TestFailuresInOneTrialCountAsFewer(t *testing.T) {
+	for name, c := range map[string]struct {
+		failed []float64 // of 1,000 requests of each trial, of which 0.05% may fail
+		want   summary.Outcome
+	}{
+		"in one trial":    {[]float64{12, 0, 0, 0, 0, 0}, summary.TooClose},
+		"over the trials": {[]float64{2, 2, 2, 2, 2, 2}, summary.Missed},
+	} {
+		cell := &summary.Cell{Requests: 6000, Availability: new(99.8), Objective: &summary.Objective{Availability: new(99.95), Met: new(false)}}
+		for _, k := range c.failed {
+			cell.PerTrial = append(cell.PerTrial, summary.TrialFigures{Availability: new(100 * (1 - k/1000))})
+		}
+		if got := OutcomeOf(cell); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }

@@ -44,7 +44,9 @@ var objectiveWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.AvailabilityOfNone:   fixed("no request ended"),
 	finding.AvailabilityMeasured: func(f finding.Finding) string { return fmt.Sprintf("availability %.5g%%", f.Value) },
 	finding.NearByTrials:         func(f finding.Finding) string { return near("95% interval of its "+f.Text, milliseconds(f)) },
-	finding.NearByRange:          func(f finding.Finding) string { return near("range of its trials' "+f.Text, milliseconds(f)) },
+	finding.NearByFew: func(f finding.Finding) string {
+		return "the objective is too near to the " + f.Text + " of its trials, " + milliseconds(f) + ", for so few"
+	},
 	finding.TooFewRequests: func(f finding.Finding) string {
 		return fmt.Sprintf("%s are too few: its %s needs %s", phrase.Plural(f.N, "request"), f.Text, digits.Grouped(fmt.Sprint(f.Of)))
 	},

@@ -191,7 +191,7 @@ var samples = []finding.Finding{
 	{Kind: finding.MissedAt, Load: 400},
 	{Kind: finding.NotDecided, Because: []finding.Finding{{Kind: finding.NearByTrials, Text: "p99", Value: 77.6, Other: 114}}},
 	{Kind: finding.NearByTrials, Text: "p99", Value: 77.6, Other: math.Inf(1)},
-	{Kind: finding.NearByRange, Text: "p99", Value: 77.6, Other: 114},
+	{Kind: finding.NearByFew, Text: "p99", Value: 77.6, Other: 114},
 	{Kind: finding.TooFewRequests, Text: "p99", N: 360, Of: 1000},
 	{Kind: finding.NearAvailability, Value: 99.95, Other: 100},
 	{Kind: finding.QuantileOfNoLevel, Text: "p99"},

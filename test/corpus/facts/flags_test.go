@@ -112,16 +112,20 @@ func (c *cell) ends(quantile string) (low, high float64, known bool) {
 	return slices.Min(values), slices.Max(values), true
 }
 
-// undecided reports whether an interval of the cell contains the objective, as far as its
-// trials show it.
+// undecided reports whether an interval of the cell contains the objective, or a range of its
+// few trials is as near to it as they are to each other.
 func (c *cell) undecided() bool {
 	o := c.objective
 	if o.Quantile != "" {
 		limit := float64(o.Latency) / 1e6
-		if low, high, _ := c.ends(o.Quantile); low <= limit && limit < high {
+		low, high, _ := c.ends(o.Quantile)
+		if len(c.trials) < 6 {
+			low, high = low*math.Pow(low/high, 5), high*math.Pow(high/low, 5)
+		}
+		if low <= limit && limit < 1.1*high {
 			return true
 		}
 	}
-	low, high := proportion(c.all().bad(), c.all().requests())
+	low, high := proportion(c)
 	return o.Availability > 0 && low <= 1-o.Availability/100 && 1-o.Availability/100 < high
 }

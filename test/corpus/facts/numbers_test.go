@@ -299,7 +299,7 @@ func (e *examined) cellFigures(i int) []float64 {
 		all = append(all, *share)
 	}
 	if s.Availability != nil {
-		low, high := proportion(c.all().bad(), c.all().requests())
+		low, high := proportion(c)
 		all = append(all, 100-*s.Availability, 100*(1-low), 100*(1-high))
 	}
 	if k := s.Causes; k != nil {

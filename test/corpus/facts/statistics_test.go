@@ -113,24 +113,41 @@ func hodgesLehmann(x, y []float64) float64 {
 	return median(all)
 }
 
-// proportion is the 95% interval of a share: the shares from which the seen one differs by
-// at most 1.96 standard deviations of a sample, by trying them.
-func proportion(bad, requests int64) (low, high float64) {
-	n, seen := float64(requests), float64(bad)/float64(requests)
-	inside := func(share float64) bool {
-		return math.Abs(seen-share) <= 1.959964*math.Sqrt(share*(1-share)/n)
+// proportion is the exact 95% interval of a share, by adding up beta densities. Of trials
+// that differ more than by chance, fewer requests count.
+func proportion(c *cell) (low, high float64) {
+	bad, n := float64(c.all().bad()), float64(c.all().requests())
+	mean, squares := bad/float64(len(c.trials)), 0.0
+	for _, t := range c.each() {
+		squares += math.Pow(n/float64(len(c.trials))*float64(t.bad())/float64(t.requests())-mean, 2)
 	}
-	end := func(from, to float64) float64 { // from is inside, to is not
-		for range 60 {
-			if middle := (from + to) / 2; inside(middle) {
-				from = middle
-			} else {
-				to = middle
-			}
+	if by := squares / mean / float64(len(c.trials)-1); by > 1 {
+		bad, n = bad/by, n/by
+	}
+	end := func(a, b, share float64) float64 { // a quantile of a beta distribution
+		const steps = 100000
+		most, sum := min(1, (a+30+10*math.Sqrt(a))/(a+b)), 0.0
+		at := func(i int) float64 { return most * math.Pow(float64(i)/steps, 4) }
+		var below [steps]float64
+		x, _ := math.Lgamma(a + b)
+		y, _ := math.Lgamma(a)
+		z, _ := math.Lgamma(b)
+		for i := range below {
+			middle := (at(i) + at(i+1)) / 2
+			sum += (at(i+1) - at(i)) * math.Exp(x-y-z+(a-1)*math.Log(middle)+(b-1)*math.Log1p(-middle))
+			below[i] = sum
 		}
-		return from
+		i, _ := slices.BinarySearch(below[:], share*sum)
+		return at(i + 1)
 	}
-	return end(seen, 0), end(seen, 1)
+	high = 1
+	if bad > 0 {
+		low = end(bad, n-bad+1, 0.025)
+	}
+	if bad < n {
+		high = end(bad+1, n-bad, 0.975)
+	}
+	return low, high
 }
 
 // mostWrong is the number of false statements that 5% exceed with a probability of 1 in
