@@ -1,6 +1,8 @@
 package capacity
 
 import (
+	"slices"
+
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -53,7 +55,7 @@ func WithholdRefuted(c *summary.Cell) {
 		withhold(b, finding.Finding{Kind: finding.TailNotThrottled, Share: tail.Throttling, Allowed: throttled})
 	case b.LimitedBy == summary.ByDependency && c.WaitsMS != nil && tail.Dependency < noShare:
 		withhold(b, finding.Finding{Kind: finding.TailOfDependency, Share: tail.Dependency})
-	case byLimit(b):
+	case byLimit(b), perhapsByLimit(b):
 	case tail.Throttling >= causes.MainShare:
 		withhold(b, finding.Finding{Kind: finding.TailThrottled, Share: tail.Throttling})
 	case tail.Dependency >= causes.MainShare && b.LimitedBy != summary.ByDependency:
@@ -63,22 +65,40 @@ func WithholdRefuted(c *summary.Cell) {
 
 // withoutLimit returns a breaking point under a CPU limit, as it stands beside that of
 // the same service without the limit. If the service holds no more without the limit,
-// the limit is not what limits it. If it holds more, and the intervals do not overlap,
-// its own parallelism is not what limits it. The same value is returned if nothing is
-// withheld.
+// the limit is not what limits it: what limits it without the limit is. If it holds more,
+// and the intervals do not overlap, its own parallelism is not what limits it, and where it
+// was not clear whether the limit is, it is. The same value is returned if nothing changes.
 func withoutLimit(b *summary.BreakingPoint, free *summary.BreakingPoint) *summary.BreakingPoint {
-	if !bothBreak(b, free) {
+	if b == nil || free == nil || b.AtLeast || b.Load() == nil || free.Load() == nil {
 		return b
 	}
-	more := holdsMore(b, free)
-	apart := b.High != nil && free.Low != nil && *free.Low > *b.High
+	apart := b.High != nil && free.Low != nil && *free.Low > *b.High && holdsMore(b, free)
 	switch {
-	case byLimit(b) && !more:
+	case apart && perhapsByLimit(b):
+		return decided(b)
+	case free.AtLeast:
+	case (byLimit(b) || perhapsByLimit(b)) && !holdsMore(b, free):
 		return refutedBy(b, free, finding.NoMoreWithoutLimit)
-	case b.LimitedBy == summary.ByParallelism && more && apart:
+	case apart && b.LimitedBy == summary.ByParallelism:
 		return refutedBy(b, free, finding.MoreWithoutLimit)
 	}
 	return b
+}
+
+// perhapsByLimit reports whether the figures show that it is the limit or something else.
+func perhapsByLimit(b *summary.BreakingPoint) bool {
+	return len(b.Shown) > 0 && (b.Shown[0].Kind == finding.LimitOrLock || b.Shown[0].Kind == finding.LimitOrParallelism)
+}
+
+// decided returns a breaking point with the limit as what limits it.
+func decided(b *summary.BreakingPoint) *summary.BreakingPoint {
+	out := *b
+	out.Shown = slices.Clone(b.Shown)
+	out.LimitedBy, out.Shown[0] = summary.ByCPULimit, finding.Finding{Kind: finding.LimitUsed, Use: b.Shown[0].Use}
+	if used := b.Shown[0].Use.OfLimit; used != nil && *used < atLimit {
+		out.LimitedBy, out.Shown[0].Kind = summary.ByThrottling, finding.ThrottledInBursts
+	}
+	return &out
 }
 
 // ofSetting returns a breaking point of another setting of a server under a CPU limit, as
@@ -86,7 +106,7 @@ func withoutLimit(b *summary.BreakingPoint, free *summary.BreakingPoint) *summar
 // setting itself did not run without the limit, so its limit is refuted only if all three
 // break at the same load.
 func ofSetting(b *summary.BreakingPoint, asItIs, free *summary.BreakingPoint) *summary.BreakingPoint {
-	if !bothBreak(b, free) || !bothBreak(asItIs, free) || !byLimit(b) || holdsMore(asItIs, free) || holdsMore(b, free) || holdsMore(free, b) {
+	if !bothBreak(b, free) || !bothBreak(asItIs, free) || !byLimit(b) && !perhapsByLimit(b) || holdsMore(asItIs, free) || holdsMore(b, free) || holdsMore(free, b) {
 		return b
 	}
 	return refutedBy(b, free, finding.NoMoreAsItIs)
@@ -96,9 +116,17 @@ func bothBreak(b, free *summary.BreakingPoint) bool {
 	return b != nil && free != nil && !b.AtLeast && !free.AtLeast && b.Load() != nil && free.Load() != nil
 }
 
+// refutedBy returns a breaking point that the one without the limit refutes. If the service
+// itself limits that one, it limits this one as well.
 func refutedBy(b *summary.BreakingPoint, free *summary.BreakingPoint, by finding.Kind) *summary.BreakingPoint {
 	out := *b
-	withhold(&out, finding.Finding{Kind: by, Load: *b.Load(), Other: *free.Load()})
+	why := finding.Finding{Kind: by, Load: *b.Load(), Other: *free.Load()}
+	if by != finding.MoreWithoutLimit && slices.Contains([]string{summary.ByService, summary.ByParallelism, summary.ByDependency}, free.LimitedBy) {
+		why.By = free.LimitedBy
+		out.LimitedBy, out.Shown = free.LimitedBy, []finding.Finding{why}
+		return &out
+	}
+	withhold(&out, why)
 	return &out
 }
 

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -39,46 +40,28 @@ func (s Stretch) used(blocks []search.Block) (by string, shown finding.Finding) 
 	if n := sums.Value(server.OOMKills); n > 0 {
 		return summary.ByMemory, finding.Finding{Kind: finding.OOMKills, N: int(n)}
 	}
-	by, shown = s.atLimit()
+	by, shown = s.ownLimit()
+	limited := by == summary.ByCPULimit || by == summary.ByThrottling
 	if failed := s.failedFirst(blocks); !failed.None() {
-		deaths := int(sums.Value(server.Restarts))
-		switch {
-		case deaths > 0 || failed.Share == 1 || by != summary.ByCPULimit && !stoppedInBursts(server):
+		if deaths := int(sums.Value(server.Restarts)); deaths > 0 || failed.Share == 1 || !limited {
 			failed.N = deaths
 			return summary.ByErrors, failed
-		case by != summary.ByCPULimit:
-			return summary.ByThrottling, finding.Finding{Kind: finding.ThrottledInBursts, Use: use(server)}
 		}
+		return by, shown
 	}
-	if by != "" {
+	if by == summary.ByCPULimit {
 		return by, shown
 	}
 	if shown := s.dependency(); !shown.None() {
 		return summary.ByDependency, shown
 	}
-	if stoppedInBursts(server) {
-		return summary.ByThrottling, finding.Finding{Kind: finding.ThrottledInBursts, Use: use(server)}
+	if by != "" {
+		return by, shown
 	}
 	if by, shown := s.busy(); by != "" {
 		return by, shown
 	}
 	return summary.ByService, s.unknown()
-}
-
-// atLimit returns ByCPULimit if the service uses its limit and the kernel stops it.
-// Whether the kernel stops it may not be measured. Then only a use that no number of
-// busy threads explains shows the limit.
-func (s Stretch) atLimit() (by string, shown finding.Finding) {
-	server := &s.Sums.Server
-	if !atOwnLimit(server) {
-		return "", shown
-	}
-	shown = finding.Finding{Kind: finding.LimitUsed, Use: use(server)}
-	if threads, _ := wholeCores(*server.Cores()); threads > 0 && !stopped(server) {
-		shown.Kind, shown.N = finding.LimitOrParallelism, threads
-		return summary.ByService, shown
-	}
-	return summary.ByCPULimit, shown
 }
 
 // dependency returns the dependency whose CPU limit is used up or stops it, by the
@@ -87,8 +70,10 @@ func (s Stretch) atLimit() (by string, shown finding.Finding) {
 func (s Stretch) dependency() (shown finding.Finding) {
 	for _, name := range slices.Sorted(maps.Keys(s.Sums.Deps)) {
 		d := s.Sums.Deps[name]
+		is, _ := s.bound(func(t *sums.Total) *sums.Server { return cmp.Or(t.Deps[name], &sums.Server{}) })
 		shown = finding.Finding{Kind: finding.DependencyLimitUsed, Text: name, Use: use(d)}
 		switch {
+		case is != isUsedUp:
 		case atOwnLimit(d):
 			return shown
 		case stoppedInBursts(d):

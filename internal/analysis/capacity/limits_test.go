@@ -42,8 +42,8 @@ func TestAnUsedLimitLimitsOnlyIfTheKernelStops(t *testing.T) {
 		{"one thread under one CPU, a millisecond in 28% of the periods", serverSums(0.99, 1, n(28), new(0.028)), false, ""},
 		{"one thread under half a CPU", serverSums(0.5, 0.5, n(100), new(5.0)), true, summary.ByCPULimit},
 		{"two threads under 1.5 CPUs", serverSums(1.5, 1.5, n(100), new(5.0)), true, summary.ByCPULimit},
-		{"four threads under one CPU, with a rest", serverSums(0.91, 1, n(62), new(8.0)), true, summary.ByCPULimit},
-		{"less than the limit on average", serverSums(0.86, 1, n(45), new(7.0)), true, ""},
+		{"four threads under one CPU, with a rest", serverSums(0.91, 1, n(62), new(8.0)), true, summary.ByService},
+		{"less than the limit on average", serverSums(0.86, 1, n(45), new(7.0)), true, summary.ByService},
 		{"only the periods are known, and few are throttled", serverSums(0.99, 1, n(28), nil), false, ""},
 		{"only the periods are known, and most are throttled", serverSums(0.99, 1, n(87), nil), true, summary.ByCPULimit},
 		{"throttling is not known, and one thread may be busy", serverSums(0.97, 1, nil, nil), false, summary.ByService},
@@ -55,7 +55,7 @@ func TestAnUsedLimitLimitsOnlyIfTheKernelStops(t *testing.T) {
 		if got := stopped(c.server); got != c.stopped {
 			t.Errorf("%s: stopped %v", c.name, got)
 		}
-		if by, evidence := (Stretch{Sums: all}).atLimit(); by != c.by {
+		if by, evidence := (Stretch{Sums: all}).ownLimit(); by != c.by {
 			t.Errorf("%s: limited by %q (%s), want %q", c.name, by, wording.Of(evidence), c.by)
 		}
 	}
@@ -147,6 +147,12 @@ func TestFindingsThatExcludeEachOtherAreWithheld(t *testing.T) {
 	}
 }
 
+// unclearAt is a breaking point that the limit or a lock may explain.
+func unclearAt(b *summary.BreakingPoint) *summary.BreakingPoint {
+	b.Shown = []finding.Finding{{Kind: finding.LimitOrLock, Use: finding.Use{OfLimit: new(0.95)}}}
+	return b
+}
+
 func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 	at := func(load float64, by string) *summary.BreakingPoint {
 		return &summary.BreakingPoint{RateRPS: &load, LimitedBy: by}
@@ -170,10 +176,13 @@ func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 		{"its own parallelism, and intervals that overlap", ends(at(100, summary.ByParallelism), 90, 122), ends(at(126, summary.ByParallelism), 120, 130), false},
 		{"more without it, within both intervals", ends(at(100, summary.ByCPULimit), 82, 112), ends(at(108, summary.ByService), 90, 118), true},
 		{"more without it than one start holds", ends(at(100, summary.ByCPULimit), 95, 105), ends(at(108, summary.ByService), 90, 118), false},
+		{"the limit or a lock, and more without it", unclearAt(ends(at(100, summary.ByService), 95, 105)), ends(at(126, summary.ByParallelism), 120, 130), true},
+		{"the limit or a lock, and the same without it", unclearAt(at(100, summary.ByService)), at(101, summary.ByParallelism), true},
+		{"the limit or a lock, and intervals that overlap", unclearAt(ends(at(100, summary.ByService), 90, 122)), ends(at(126, summary.ByParallelism), 120, 130), false},
 		{"only a bound without it", at(100, summary.ByCPULimit), bound, false},
 		{"not searched without it", at(100, summary.ByCPULimit), nil, false},
 	} {
-		if got := withoutLimit(c.under, c.free); !got.Refuted.None() != c.withheld || c.under.LimitedBy == "" {
+		if got := withoutLimit(c.under, c.free); (got != c.under) != c.withheld || byLimit(got) && c.withheld && *c.free.Load() < 120 || c.under.LimitedBy == "" {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
@@ -184,7 +193,7 @@ func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 		{Service: "other", Limits: summary.Limits{CPUMillis: new(int64(1000)), Replicas: 1}, Breaking: at(100, summary.ByCPULimit)},
 	}
 	WithholdUnlimited(cells, nil)
-	if cells[0].Breaking.Refuted.None() || !cells[2].Breaking.Refuted.None() {
+	if cells[0].Breaking.LimitedBy != summary.ByService || cells[2].Breaking.LimitedBy != summary.ByCPULimit {
 		t.Errorf("%+v, %+v", cells[0].Breaking, cells[2].Breaking)
 	}
 }
@@ -212,7 +221,7 @@ func TestALimitThatCostsAServerNoLoadIsNotTheLimitOfItsSettings(t *testing.T) {
 	for i := range cells {
 		got[cells[i].Service] = cells[i].Breaking.LimitedBy
 	}
-	want := map[string]string{"as-is": "", "slower": summary.ByThrottling, "alike": "", "better": summary.ByThrottling, "two": summary.ByThrottling,
+	want := map[string]string{"as-is": summary.ByService, "slower": summary.ByThrottling, "alike": summary.ByService, "better": summary.ByThrottling, "two": summary.ByThrottling,
 		"as-is-500m": summary.ByThrottling, "alike-500m": summary.ByThrottling, "free": summary.ByService}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("limited by (-want +got):\n%s", d)
@@ -236,7 +245,8 @@ func TestADependencysLimitLimitsByTheSameThresholds(t *testing.T) {
 	}{
 		{"one burst at 5% of its limit", serverSums(0.05, 1, n(1), new(0.08)), summary.ByService, ""},
 		{"four bursts at 30% of its limit", serverSums(0.3, 1, n(4), new(0.4)), summary.ByService, ""},
-		{"bursts in a quarter of the periods", serverSums(0.5, 1, n(25), new(2.0)), summary.ByDependency, "db was throttled in 25% of the periods"},
+		{"bursts in a quarter of the periods", serverSums(0.5, 1, n(25), new(2.0)), summary.ByService, ""},
+		{"bursts in most of the periods", serverSums(0.85, 1, n(85), new(6.0)), summary.ByDependency, "db was throttled in 85% of the periods"},
 		{"its limit is used up", serverSums(0.97, 1, n(90), new(6.0)), summary.ByDependency, "db used 97% of its own CPU limit, throttled in 90% of the periods"},
 		{"one thread fills its limit, and is not stopped", serverSums(0.99, 1, n(5), new(0.005)), summary.ByService, ""},
 	} {

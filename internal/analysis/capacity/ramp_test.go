@@ -60,6 +60,7 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 	atLeast := func(low float64, by, evidence, reason string) *summary.BreakingPoint {
 		return &summary.BreakingPoint{RateRPS: &low, Low: &low, AtLeast: true, LimitedBy: by, Evidence: evidence, Reason: reason, TrafficS: 4, Searches: 1}
 	}
+	full := fixture.Level{Latency: time.Second, CPU: 0.97, Throttled: 9}
 	for _, c := range []struct {
 		name   string
 		levels []fixture.Level
@@ -85,17 +86,21 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"errors beside latency that broke first", []fixture.Level{fixture.Fine, {Latency: time.Second, Status500: 1}, fixture.Fine, fixture.Fine},
 			at(100, 200, summary.ByService, itself, "200 misses the objective and 300 and 400 meet it again: the first miss counts")},
 
-		{"limited by its CPU, as that level shows and no other", []fixture.Level{{CPU: 0.4}, {Latency: time.Second, CPU: 0.95, Throttled: 8}, {Latency: time.Second, CPU: 0.2, OOM: 1}, fixture.Slow},
+		{"limited by its CPU, and killed above it", []fixture.Level{{CPU: 0.4}, {Latency: time.Second, CPU: 0.95, Throttled: 8}, {Latency: time.Second, CPU: 0.2, OOM: 1}, full},
 			at(100, 200, summary.ByCPULimit, "it used 95% of its CPU limit, throttled in 80% of the periods (6.25 ms per throttled period, summed over CPUs)", "")},
 		{"throttled in too few periods for a verdict", []fixture.Level{fixture.Fine, fixture.Fine, {Latency: time.Second, Throttled: 2}, fixture.Slow},
 			at(200, 300, summary.ByService, itself, "")},
-		{"limited by throttling", []fixture.Level{fixture.Fine, fixture.Fine, {Latency: time.Second, Throttled: 3}, fixture.Slow},
+		{"limited by throttling", []fixture.Level{fixture.Fine, fixture.Fine, {Latency: time.Second, Throttled: 3}, full},
 			at(200, 300, summary.ByThrottling, "it was throttled in 30% of the periods (16.7 ms per throttled period, summed over CPUs), though it used 50% of its CPU limit on average", "")},
+		{"throttled in few periods where it falls behind", []fixture.Level{fixture.Fine, fixture.Fine, {Latency: time.Second, Throttled: 3, CPU: 0.95}, {Latency: time.Second, Throttled: 3, CPU: 0.96}},
+			at(200, 300, summary.ByService, itself, "")},
+		{"throttled in half of the periods where it falls behind", []fixture.Level{fixture.Fine, fixture.Fine, {Latency: time.Second, Throttled: 5, CPU: 0.95}, {Latency: time.Second, Throttled: 5, CPU: 0.96}},
+			at(200, 300, summary.ByService, itself, "")},
 		{"requests mostly wait for the dependency", []fixture.Level{fixture.Fine, {Latency: 200 * time.Millisecond, Waited: 18}, fixture.Slow, fixture.Slow},
 			at(100, 200, summary.ByDependency, "a request took 200 ms, of which it waited 180 ms for a dependency", "")},
 		{"the dependency is a small part", []fixture.Level{fixture.Fine, {Latency: 200 * time.Millisecond, Waited: 2}, fixture.Slow, fixture.Slow},
 			at(100, 200, summary.ByService, itself, "")},
-		{"limited by its CPU while it waits", []fixture.Level{fixture.Fine, {Latency: 200 * time.Millisecond, Waited: 18, CPU: 0.95}, fixture.Slow, fixture.Slow},
+		{"limited by its CPU while it waits", []fixture.Level{fixture.Fine, {Latency: 200 * time.Millisecond, Waited: 18, CPU: 0.95}, full, full},
 			at(100, 200, summary.ByCPULimit, "it used 95% of its CPU limit, throttled in 0% of the periods", "")},
 		{"limited by memory", []fixture.Level{fixture.Fine, fixture.Fine, {Latency: time.Second, OOM: 1, CPU: 0.99}, fixture.Slow},
 			at(200, 300, summary.ByMemory, "1 OOM kill in the windows above it", "")},
@@ -112,8 +117,8 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 			at(200, 400, summary.ByService, itself, "at 300 the generator was the limit, not the service")},
 		{"the generator is the limit below the first judged level, which misses", []fixture.Level{fixture.Late, fixture.Slow, fixture.Slow, fixture.Slow},
 			&summary.BreakingPoint{High: new(200.0), EvidenceAt: []float64{200.0, 200.0}, LimitedBy: summary.ByService, Evidence: itself, Reason: "200 misses the objective, and at the lower level 100 the generator was the limit, not the service; start lower", TrafficS: 4}},
-		{"the agent lags, but the service is at its limit", []fixture.Level{fixture.Fine, {Latency: 200 * time.Millisecond, Lag: 50 * time.Millisecond, CPU: 0.95}, fixture.Late, fixture.Late},
-			at(100, 200, summary.ByCPULimit, "it used 95% of its CPU limit, throttled in 0% of the periods", "")},
+		{"the agent lags, but the service is at its limit", []fixture.Level{fixture.Fine, {Latency: 200 * time.Millisecond, Lag: 50 * time.Millisecond, CPU: 0.95, Throttled: 9}, fixture.Late, fixture.Late},
+			at(100, 200, summary.ByCPULimit, "it used 95% of its CPU limit, throttled in 90% of the periods (5.56 ms per throttled period, summed over CPUs)", "")},
 		{"a neighbour where it misses", []fixture.Level{fixture.Fine, fixture.Beside, fixture.Slow, fixture.Slow},
 			atLeast(100, "", "", fixture.Besides(200))},
 		{"a neighbour at the last level", []fixture.Level{fixture.Fine, fixture.Fine, fixture.Fine, fixture.Beside},

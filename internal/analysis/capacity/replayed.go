@@ -224,15 +224,22 @@ func (s *Replayed) missed() (all *sums.Total, bad []search.Block) {
 }
 
 // overloads returns the windows above the answer that missed the objective, each with
-// its load.
+// its load, and the overloads that followed it.
 func (s *Replayed) overloads() (all []overload) {
 	answer := s.Result().Load
 	for i := range s.steps {
-		if step := &s.steps[i]; step.measured() && step.Load > answer*0.98 && s.misses(step) {
+		if step := &s.steps[i]; step.measured() && step.Load > answer*0.98 && (s.misses(step) || s.pushed(step)) {
 			all = append(all, overload{step.Load, step.window.Sums})
 		}
 	}
 	return all
+}
+
+// pushed reports whether a step is an overload on purpose that missed the objective because
+// of the service.
+func (s *Replayed) pushed(step *ReplayedStep) bool {
+	return step.Stage == string(search.Overload) && step.Gone == "" && step.window.Sums.Noise.Sources() == 0 &&
+		step.window.outside() == "" && s.config().Missed(step.window.Blocks())
 }
 
 // missedSteps are the steps of these windows.

@@ -7,6 +7,7 @@ const (
 	AlsoFailed                            // likewise, beside another limit
 	LimitUsed                             // Use of its own CPU limit
 	LimitOrParallelism                    // likewise, as N busy threads; whether it was throttled is not known
+	LimitOrLock                           // Use at Load, which does not decide between the two
 	ThrottledInBursts                     // although less of the limit was used, on average: Use
 	DependencyLimitUsed                   // Text is the dependency: Use
 	DependencyThrottled                   // likewise, although less of its limit was used

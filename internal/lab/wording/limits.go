@@ -26,6 +26,9 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.LimitOrParallelism: func(f finding.Finding) string {
 		return fmt.Sprintf("%s, as %s; whether it was throttled was not measured, so it is the limit or its own parallelism", used(f.Use), busyThreads(f.N))
 	},
+	finding.LimitOrLock: func(f finding.Finding) string {
+		return followed(usedAt(f), throttled(f.Use)) + ": the limit, or a lock beside it; a search without the limit decides"
+	},
 	finding.ThrottledInBursts: func(f finding.Finding) string {
 		return fmt.Sprintf("it was %s, though it used %s of its CPU limit on average", throttled(f.Use), ofLimit(f.Use))
 	},
@@ -157,7 +160,10 @@ func usedAt(f finding.Finding) string {
 	if f.Users {
 		unit = "users"
 	}
-	text := fmt.Sprintf("at %s %s it used %.2f CPUs", digits.Three(f.Load), unit, *f.Use.Cores)
+	text := fmt.Sprintf("at %s %s %s", digits.Three(f.Load), unit, used(f.Use))
+	if f.Kind != finding.LimitOrLock {
+		text = fmt.Sprintf("at %s %s it used %.2f CPUs", digits.Three(f.Load), unit, *f.Use.Cores)
+	}
 	if f.N > 0 {
 		text += ", as " + busyThreads(f.N)
 	}
@@ -189,7 +195,11 @@ func above(f finding.Finding) string { return "above the breaking point " + Evid
 func butTail(f finding.Finding, what string) string { return above(f) + "; but " + tail(f, what) }
 
 func butWithoutLimit(f finding.Finding, but string) string {
-	return fmt.Sprintf("%s; but without the limit %s (%s against %s)", above(f), but, digits.Three(f.Other), digits.Three(f.Load))
+	text := fmt.Sprintf("without the limit %s (%s against %s)", but, digits.Three(f.Other), digits.Three(f.Load))
+	if len(f.Because) > 0 { // it refutes them
+		text = above(f) + "; but " + text
+	}
+	return text
 }
 
 func noMore(f finding.Finding) string {

@@ -79,6 +79,7 @@ var samples = []finding.Finding{
 	{Kind: finding.LimitUsed, Use: noLimit},
 	{Kind: finding.LimitUsed},
 	{Kind: finding.LimitOrParallelism, Use: finding.Use{OfLimit: number(0.99)}, N: 2},
+	{Kind: finding.LimitOrLock, Load: 300, Use: used98},
 	{Kind: finding.ThrottledInBursts, Use: used30},
 	{Kind: finding.DependencyLimitUsed, Text: "db", Use: used98},
 	{Kind: finding.DependencyThrottled, Text: "db", Use: used30},
@@ -97,6 +98,7 @@ var samples = []finding.Finding{
 	{Kind: finding.TailThrottled, Share: 0.7, Because: limit},
 	{Kind: finding.TailOfDependency, Share: 0.03, Because: limit},
 	{Kind: finding.NoMoreWithoutLimit, Load: 300, Other: 290, Because: limit},
+	{Kind: finding.NoMoreWithoutLimit, Load: 300, Other: 290, By: "service"},
 	{Kind: finding.NoMoreAsItIs, Load: 300, Other: 301, Because: limit},
 	{Kind: finding.MoreWithoutLimit, Load: 300, Other: 600, Because: limit},
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
@@ -213,6 +214,9 @@ func (a *asked) next(c *summary.Cell) string {
 		return "raise the highest load, and run it again."
 	case b.Load() == nil, b.AtLeast:
 		return a.longer(c)
+	}
+	if len(b.Shown) > 0 && b.Shown[0].Kind == finding.LimitOrLock && a.s.Experiment.Server == nil {
+		return fmt.Sprintf("search without the limit, which decides: --set services.%s.limits.cpu=null.", display.Plain(c.Service))
 	}
 	switch b.LimitedBy {
 	case summary.ByCPULimit, summary.ByThrottling:

@@ -60,6 +60,7 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 	finding.LimitOrParallelism: func(f finding.Finding) string {
 		return "its CPU limit, or its own parallelism: " + usedOf(f.Use) + "; throttling was not measured"
 	},
+	finding.LimitOrLock:       func(f finding.Finding) string { return "its CPU limit, or a lock: " + usedOf(f.Use) },
 	finding.ThrottledInBursts: func(f finding.Finding) string { return "its CPU limit, in bursts: " + usedOf(f.Use) },
 	finding.OOMKills:          func(f finding.Finding) string { return "its memory limit: " + display.Counted(int64(f.N), "OOM kill") },
 	finding.RequestsFailed: func(f finding.Finding) string {
@@ -81,6 +82,8 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 		}
 		return threads + ", or a lock: " + usedCPUs(f.Use)
 	},
+	finding.NoMoreWithoutLimit: noMore,
+	finding.NoMoreAsItIs:       noMore,
 	finding.HostBusy: func(f finding.Finding) string {
 		return fmt.Sprintf("the CPUs of the machine: %.2f of %d were busy", f.Host.Busy, f.Host.CPUs)
 	},
@@ -90,6 +93,11 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 	finding.NothingUsedUp: func(f finding.Finding) string {
 		return "a lock, a pool or a backend, not its CPU limit: " + usedOf(f.Use)
 	},
+}
+
+// noMore is what limits a service with and without its CPU limit.
+func noMore(f finding.Finding) string {
+	return fmt.Sprintf("%s: without the CPU limit it holds no more, %s against %s", causeOf(f.By), digits.Three(f.Other), digits.Three(f.Load))
 }
 
 // usedOf is how much of a CPU limit was used, and how often it throttled: "99% used,

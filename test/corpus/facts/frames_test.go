@@ -232,8 +232,10 @@ func (c *cell) hold() (all []held) {
 	for _, t := range c.trials {
 		for i := range t.steps {
 			s := &t.steps[i]
-			if s.Last >= s.First && slices.Contains(searchStages, s.Stage) {
-				all = append(all, held{s.Load, s.Stage, s.Cut, t, window(t, s)})
+			if one := (held{s.Load, s.Stage, s.Cut, t, window(t, s)}); s.Last >= s.First && slices.Contains(searchStages, s.Stage) {
+				all = append(all, one)
+			} else if s.Last >= s.First && s.Stage == "overload" {
+				c.pushed = append(c.pushed, one)
 			}
 		}
 		var began int64 = math.MaxInt64

@@ -65,9 +65,10 @@ type cell struct {
 	trials    []*trial // that count
 	warmup    time.Duration
 
-	sum  *part // see all, each and loads
-	sums []*part
-	held []held
+	sum    *part // see all, each and loads
+	sums   []*part
+	held   []held
+	pushed []held // overloads after the answer; known with held
 }
 
 type vary struct {

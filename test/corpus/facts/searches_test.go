@@ -242,7 +242,7 @@ var shown = map[*regexp.Regexp]func(*part) float64{
 }
 
 // evidence checks the figures that a limit rests on: they lie between those of the windows
-// that missed the objective, whose loads are stated.
+// that missed the objective, whose loads are stated, and of the overloads after the answer.
 func (e *examined) evidence(c *cell, b *summary.BreakingPoint) {
 	for i, load := range b.EvidenceAt {
 		if !slices.ContainsFunc(c.loads(), func(h held) bool { met, known := h.meets(c.objective); return h.load == load && (!known || !met) }) {
@@ -262,7 +262,7 @@ func (e *examined) evidence(c *cell, b *summary.BreakingPoint) {
 		}
 		n := numbersOf(m[1])[0]
 		low, high := math.Inf(1), math.Inf(-1)
-		for _, h := range c.loads() {
+		for _, h := range append(slices.Clone(c.loads()), c.pushed...) {
 			if met, _ := h.meets(c.objective); met && h.stage != "test" && h.load < nearest {
 				continue
 			}
