@@ -26,10 +26,11 @@ cell of a record is written DIR#CELL, where CELL is its name in the report, its
 whole label, or its index from 0. Records with several cells are compared cell by
 cell, by their labels.
 
-Each metric has a line: the median over trials of A and of B, the difference of B
+A line of the table has the median over trials of A and of B, the difference of B
 from A (shift) with its 95% interval, p (the probability of a difference this large
 or larger if A and B do not differ), n (the trials of A + B), and a verdict: better,
-worse, or ~ for no significant difference. A difference needs at least 4 trials of
+worse, or ~ for no significant difference. Of several cells it has the metric that
+answers; --details has a table for each. A difference needs at least 4 trials of
 each side, 6 are advised (measure.repeats). A search for a breaking point is one trial, and its
 own interval holds for its start alone. The methods are Mann-Whitney's test,
 Hodges-Lehmann shifts and, over several cells, Holm's correction.
@@ -64,12 +65,10 @@ func compareHelp() string {
 
 func compareCommand() *cobra.Command {
 	var (
-		form           string
-		asJSON, anyway bool
-		strict         bool
-		failOn         []string
-		junitFile      string
-		from           recordFlags
+		form, junitFile                 string
+		asJSON, anyway, strict, details bool
+		failOn                          []string
+		from                            recordFlags
 	)
 	c := &cobra.Command{
 		Use:   "compare A B",
@@ -118,7 +117,7 @@ func compareCommand() *cobra.Command {
 				return compareUsage(err)
 			}
 			result.OnlyInA, result.OnlyInB = append(result.OnlyInA, onlyA...), append(result.OnlyInB, onlyB...)
-			return comparePrinted(cmd, result, matches, form, bounds, strict, junitFile)
+			return comparePrinted(cmd, result, matches, form, bounds, strict, details, junitFile)
 		},
 	}
 	f := c.Flags()
@@ -128,6 +127,7 @@ func compareCommand() *cobra.Command {
 	f.StringArrayVar(&failOn, "fail-on", nil, "exit with 99 if B differs from A by more than this, as in 'p99>+10%' (repeatable)")
 	f.StringVar(&junitFile, "junit", "", "write JUnit XML to `FILE`: each bound of --fail-on is a test case")
 	f.BoolVar(&strict, "strict", false, "with --fail-on: fail also if a bound is undecided")
+	defineDetails(c, &details)
 	from.define(c)
 	return c
 }
@@ -145,7 +145,7 @@ func parseBounds(texts []string) ([]compare.Bound, error) {
 }
 
 // comparePrinted prints a comparison, and ends with errMissed where a bound is broken.
-func comparePrinted(cmd *cobra.Command, result *compare.Result, matches []compare.Match, form string, bounds []compare.Bound, strict bool, junitFile string) error {
+func comparePrinted(cmd *cobra.Command, result *compare.Result, matches []compare.Match, form string, bounds []compare.Bound, strict, details bool, junitFile string) error {
 	var err error
 	failed := result.Judge(bounds, strict)
 	out := cmd.OutOrStdout()
@@ -153,13 +153,13 @@ func comparePrinted(cmd *cobra.Command, result *compare.Result, matches []compar
 	case "json":
 		err = compare.JSON(out, result)
 	case "markdown":
-		err = text.Markdown(out, result.Blocks())
+		err = text.Markdown(out, result.Blocks(true))
 	case "csv":
 		err = compare.CSV(out, result)
 	case "benchstat":
 		err = compare.BenchmarkMatches(out, matches)
 	default:
-		err = text.Terminal(out, result.Blocks(), display.TerminalOf(out))
+		err = text.Terminal(out, result.Blocks(details), display.TerminalOf(out))
 	}
 	if err != nil {
 		return err

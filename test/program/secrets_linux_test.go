@@ -157,7 +157,7 @@ T_TOKEN=Mark3r-literal-1
 	for _, how := range [][]string{{}, {"--json"}, {"--csv"}, {"--markdown"}, {"--junit", "report.xml"}} {
 		g.ends(0, append([]string{"report", "a"}, how...)...)
 	}
-	if out := g.ends(0, "compare", "a", "b"); !strings.Contains(out, "T_REF_SECRET") || strings.Contains(out, "T_TOKEN") {
+	if out := g.ends(0, "compare", "a", "b", "--details"); !strings.Contains(out, "T_REF_SECRET") || strings.Contains(out, "T_TOKEN") {
 		t.Errorf("only T_REF_SECRET differs:\n%s", out)
 	}
 	if out := g.ends(0, slices.Concat([]string{"run", path, "--dry-run"}, set)...); !strings.Contains(out, "T_TOKEN=(redacted)") || !strings.Contains(out, "(from_env CI_TOKEN)") {

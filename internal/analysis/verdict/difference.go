@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -56,6 +57,21 @@ type Difference struct {
 
 // Significant reports whether B was seen to differ from A.
 func (d *Difference) Significant() bool { return d.Verdict == Higher || d.Verdict == Lower }
+
+// Untested reports whether both sides have the metric and were not tested: Gap is why.
+func (d *Difference) Untested() bool { return d.Verdict == TooFew || d.Verdict == Withheld }
+
+// Size is the size of the shift in percent of A, by which pairs are compared: infinite
+// where failed requests hide it, 0 where A is 0.
+func (d *Difference) Size() float64 {
+	switch {
+	case d.Shift == nil:
+		return math.Inf(1)
+	case d.Percent == nil:
+		return 0
+	}
+	return math.Abs(*d.Percent)
+}
 
 // Better reports whether the side that lies as the verdict says is the better one.
 func (d *Difference) Better() bool {

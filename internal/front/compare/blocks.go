@@ -7,20 +7,39 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/internal/show/narrative"
 	"github.com/millicore/millicore/internal/show/report"
 )
 
-// Blocks are a comparison as text: the answer, a table for each pair, and what was
-// compared.
-func (r *Result) Blocks() []report.Block {
-	blocks := []report.Block{r.headline()}
-	if len(r.FailOn) > 0 {
-		blocks = append(blocks, r.judgments())
+// Blocks are a comparison as text: the answer, one table, and what was compared, or with
+// details the whole.
+func (r *Result) Blocks(details bool) []report.Block {
+	if details {
+		return r.whole()
 	}
+	blocks := r.answered()
+	if len(r.Pairs) == 1 {
+		blocks = append(blocks, newTable("metric", r.shown(&r.Pairs[0]), headOf))
+	} else {
+		blocks = append(blocks, r.mainTable())
+	}
+	return append(append(blocks, r.alone()...), r.heading())
+}
+
+// whole is all of a comparison as text: a table for each pair, with what was set differently
+// and what to mind, and how the figures are to be read.
+func (r *Result) whole() []report.Block {
+	blocks := r.answered()
 	for i := range r.Pairs {
 		blocks = append(blocks, r.pairBlocks(&r.Pairs[i])...)
 	}
+	blocks = append(blocks, r.alone()...)
+	return append(blocks, r.heading(), report.Paragraph{Text: r.footnote(), Tone: display.Quiet})
+}
+
+// alone names the cells without a partner.
+func (r *Result) alone() (blocks []report.Block) {
 	for _, side := range []struct {
 		name  string
 		cells []string
@@ -29,44 +48,41 @@ func (r *Result) Blocks() []report.Block {
 			blocks = append(blocks, report.Paragraph{Text: fmt.Sprintf("Only in %s: %s", side.name, display.Plain(strings.Join(side.cells, ", ")))})
 		}
 	}
-	return append(blocks, r.heading(), report.Paragraph{Text: r.footnote(), Tone: display.Quiet})
+	return blocks
 }
 
-// headline is the answer with what to do, and what qualifies it.
-func (r *Result) headline() report.Headline {
-	h := report.Headline{Answer: display.Plain(r.Answer) + "."}
-	better, worse, tested := 0, 0, 0
+// answered are the answer and what became of each bound.
+func (r *Result) answered() []report.Block {
+	pairs := make([]answer.Pair, len(r.Pairs))
 	for i := range r.Pairs {
-		d := r.Pairs[i].Row(r.Pairs[i].Main)
-		switch {
-		case d == nil || d.Verdict == verdict.OneSided || d.Verdict == verdict.TooFew || d.Verdict == verdict.Withheld:
-			continue
-		case d.Significant() && d.Better():
-			better++
-		case d.Significant():
-			worse++
+		p, m := &r.Pairs[i], &r.matches[i]
+		pairs[i] = answer.Pair{Name: p.B, Main: p.Row(p.Main), A: m.A.Figures, B: m.B.Figures}
+		for _, c := range p.Differs {
+			pairs[i].Differs = append(pairs[i].Differs, c.change())
 		}
-		tested++
 	}
-	switch {
-	case tested == 0:
-		h.Lines = []string{"Do: measure both sides more often, as with --set measure.repeats=6."}
-	case better > 0 && worse > 0:
-		h.Lines = []string{"Do: decide for each cell: B is better in some, and worse in others."}
-	case better > 0:
-		h.Lines = []string{"Do: use B."}
-	case worse > 0:
-		h.Lines = []string{"Do: keep A."}
-	default:
-		h.Lines = []string{"Do: nothing: no difference was shown."}
+	of := answer.OfPairs(r.Pairs[0].Main, pairs, answer.Sides{Incomparable: len(r.Incomparable) > 0, TwoRecords: r.ofTwoRecords(), Benchmarks: r.matches[0].benchmarks()})
+	blocks := []report.Block{report.Headline{Answer: of.What, Lines: of.Lines()[1:], Caveats: of.Caveats}}
+	if len(r.FailOn) > 0 {
+		blocks = append(blocks, r.judgments())
 	}
-	if len(r.Incomparable) > 0 {
-		h.Caveats = append(h.Caveats, "The conditions differ, and the difference may come from them (--anyway).")
+	return blocks
+}
+
+// mainTable has a row for each pair, by the metric that answers.
+func (r *Result) mainTable() report.Table {
+	var rows []narrative.Difference
+	var names []string
+	for i := range r.Pairs {
+		if d := r.Pairs[i].Row(r.Pairs[i].Main); d != nil {
+			rows, names = append(rows, narrative.Difference{Difference: d}), append(names, display.Plain(r.Pairs[i].title()))
+		}
 	}
-	if r.ofTwoRecords() && better+worse > 0 {
-		h.Caveats = append(h.Caveats, "The sides are of two runs: a machine that changed between them looks the same (docs/howto/ci.md).")
+	head := ""
+	if len(rows) > 0 {
+		head = headOf(0, &rows[0])
 	}
-	return h
+	return newTable(head, rows, func(row int, _ *narrative.Difference) string { return names[row] })
 }
 
 // heading names both sides, and what makes them not comparable.
@@ -91,7 +107,7 @@ func (r *Result) pairBlocks(p *Pair) []report.Block {
 	if len(r.Pairs) > 1 {
 		blocks = append(blocks, report.Paragraph{Text: display.Plain(p.title()), Tone: display.Strong})
 	}
-	blocks = append(blocks, report.Paragraph{Text: "Set differently: " + display.Plain(p.differs())}, newTable(r.shown(p)))
+	blocks = append(blocks, report.Paragraph{Text: "Set differently: " + display.Plain(p.differs())}, newTable("metric", r.shown(p), headOf))
 	var notes report.List
 	for _, note := range p.Notes {
 		notes = append(notes, report.Item{Text: display.Plain(note), Tone: display.Warning})
@@ -102,9 +118,9 @@ func (r *Result) pairBlocks(p *Pair) []report.Block {
 	return blocks
 }
 
-// newTable has a row per metric, in the tone of its verdict. What belongs together is left
+// newTable has a row for each difference, in the tone of its verdict. What belongs together is left
 // out together: the medians of both sides, but never a shift without its interval.
-func newTable(rows []narrative.Difference) report.Table {
+func newTable(head string, rows []narrative.Difference, name func(row int, d *narrative.Difference) string) report.Table {
 	column := func(head string, kind report.Kind, rank report.Rank, of func(narrative.Difference) string) report.Column {
 		c := report.Column{Head: head, Kind: kind, Rank: rank}
 		for _, d := range rows {
@@ -113,10 +129,13 @@ func newTable(rows []narrative.Difference) report.Table {
 		}
 		return c
 	}
+	names := report.Column{Head: head, Kind: report.Name}
+	for i := range rows {
+		_, tone := rows[i].Word()
+		names.Cells = append(names.Cells, report.Cell{Text: name(i, &rows[i]), Tone: tone})
+	}
 	return report.Table{Columns: []report.Column{
-		column("metric", report.Name, report.Kept, func(d narrative.Difference) string {
-			return headOf(&d)
-		}),
+		names,
 		column("A", report.Mixed, 1, narrative.Difference.Left),
 		column("B", report.Mixed, 1, narrative.Difference.Right),
 		column("shift", report.Mixed, report.Kept, narrative.Difference.ShiftText),
@@ -132,7 +151,7 @@ func newTable(rows []narrative.Difference) report.Table {
 }
 
 // headOf names a row: its metric in short, and its unit.
-func headOf(d *narrative.Difference) string {
+func headOf(_ int, d *narrative.Difference) string {
 	m := metricOf(d.Metric)
 	unit := d.UnitName()
 	if m.per != "" && unit == m.Unit {
@@ -164,13 +183,18 @@ func (p *Pair) title() string {
 	return p.A + " → " + p.B
 }
 
+// change words a setting that differs.
+func (c Contrast) change() string {
+	return fmt.Sprintf("%s %s → %s", c.What, cmp.Or(c.A, "none"), cmp.Or(c.B, "none"))
+}
+
 func (p *Pair) differs() string {
 	if len(p.Differs) == 0 {
 		return "nothing, as far as the records show"
 	}
 	var all []string
 	for _, c := range p.Differs {
-		all = append(all, fmt.Sprintf("%s %s → %s", c.What, cmp.Or(c.A, "none"), cmp.Or(c.B, "none")))
+		all = append(all, c.change())
 	}
 	return strings.Join(all, ", ")
 }

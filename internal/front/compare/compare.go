@@ -42,6 +42,7 @@ type Result struct {
 	OnlyInA      []string   `json:"only_in_a"` // cells without a partner
 	OnlyInB      []string   `json:"only_in_b"`
 	FailOn       []Judgment `json:"fail_on"`
+	matches      []Match
 }
 
 // Side names one side's record.
@@ -96,7 +97,7 @@ func (e *RefusedError) Error() string {
 // conditions differ, unless anyway is set. Each metric's tests are one family:
 // Holm's correction goes over the pairs.
 func Compare(matches []Match, anyway bool) (*Result, error) {
-	r := &Result{Incomparable: incomparable(matches), Pairs: []Pair{}, OnlyInA: []string{}, OnlyInB: []string{}, FailOn: []Judgment{}}
+	r := &Result{Incomparable: incomparable(matches), Pairs: []Pair{}, OnlyInA: []string{}, OnlyInB: []string{}, FailOn: []Judgment{}, matches: matches}
 	if len(r.Incomparable) > 0 && !anyway {
 		return nil, &RefusedError{r.Incomparable}
 	}
@@ -107,7 +108,7 @@ func Compare(matches []Match, anyway bool) (*Result, error) {
 	for i := range metrics {
 		r.addRows(matches, &metrics[i])
 	}
-	r.Answer = answer(r)
+	r.Answer = r.sentence()
 	return r, nil
 }
 
@@ -132,7 +133,7 @@ func newPair(m *Match) Pair {
 			p.Notes = append(p.Notes, side.name+"'s breaking point: "+b.Reason)
 		}
 	}
-	if m.A.Plan.Load.Benchmark && m.B.Plan.Load.Benchmark {
+	if m.benchmarks() {
 		p.Notes = append(p.Notes, "benchmarks are compared by benchstat: millicore compare RECORD --format benchstat, for one record or each of two")
 	}
 	if m.A.Plan.Load.Find && m.B.Plan.Load.Find {
@@ -140,6 +141,9 @@ func newPair(m *Match) Pair {
 	}
 	return p
 }
+
+// benchmarks reports whether both sides measured themselves.
+func (m *Match) benchmarks() bool { return m.A.Plan.Load.Benchmark && m.B.Plan.Load.Benchmark }
 
 // flagged gives the flags of both sides, without those that the note about disturbed
 // trials explains.
@@ -168,9 +172,10 @@ func flagged(m *Match) []string {
 }
 
 // mainMetric is the metric that the comparison is about: the breaking point
-// where it was searched, else the objective's quantile, else p99.
+// where it was searched or ramps have it, else the objective's quantile, else p99.
 func mainMetric(m *Match) string {
-	if m.A.Plan.Load.Find || m.B.Plan.Load.Find {
+	ramped := func(c *Cell) bool { return c.Figures.Breaking != nil && c.Figures.Breaking.Load() != nil }
+	if m.A.Plan.Load.Find || m.B.Plan.Load.Find || ramped(&m.A) && ramped(&m.B) {
 		return breakingPoint
 	}
 	for _, c := range []*Cell{&m.A, &m.B} {
@@ -194,12 +199,12 @@ func (r *Result) addRows(matches []Match, m *metric) {
 	}
 }
 
-// answer is the result in one sentence.
-func answer(r *Result) string {
+// sentence is the answer in one sentence, with what was missing for a test.
+func (r *Result) sentence() string {
 	pairs := make([]narrative.ComparedPair, len(r.Pairs))
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
 		pairs[i] = narrative.ComparedPair{Name: p.B, Main: p.Row(p.Main)}
 	}
-	return narrative.Compared(r.Pairs[0].Main, pairs)
+	return narrative.Whole(narrative.Compared(r.Pairs[0].Main, pairs))
 }

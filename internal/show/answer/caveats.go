@@ -19,7 +19,7 @@ import (
 func (a *asked) caveats(answer Answer) []string {
 	all := []string{a.invalid(), a.unanswered(), a.hysteresis(), a.killed(), a.frozen(), a.generatorsTails(), a.limitedAgents(), a.disturbed(), a.untestedPoints(), a.serves()}
 	all = slices.DeleteFunc(all, func(text string) bool { return text == "" || strings.EqualFold(text, answer.Why) })
-	return all[:min(len(all), mostCaveats)]
+	return answer.bounded(all)
 }
 
 // some is a statement about the cells that have something, by name if they are few: with

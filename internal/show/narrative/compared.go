@@ -18,27 +18,41 @@ type ComparedPair struct {
 	Main *verdict.Difference // nil: measured on neither side
 }
 
-// Compared is the answer of a comparison in one sentence.
-func Compared(metric string, pairs []ComparedPair) string {
+// Compared is the answer of a comparison in one sentence, and what was missing for a test;
+// "": the metric was tested.
+func Compared(metric string, pairs []ComparedPair) (said, gap string) {
 	if len(pairs) == 1 {
-		if d := pairs[0].Main; d != nil {
-			return Difference{d}.Sentence()
+		d := pairs[0].Main
+		if d == nil {
+			m, _ := verdict.MetricOf(metric)
+			return "No " + m.Words + " was measured on either side", ""
 		}
-		m, _ := verdict.MetricOf(metric)
-		return "No " + m.Words + " was measured on either side."
+		if d.Untested() {
+			gap = Difference{d}.tooFew()
+		}
+		return Difference{d}.said(), gap
 	}
-	return display.Capital(comparedPairs(subject(metric), pairs))
+	said, gap = comparedPairs(subject(metric), pairs)
+	return display.Capital(said), gap
+}
+
+// Whole joins an answer and what was missing for a test.
+func Whole(said, gap string) string {
+	if gap == "" {
+		return said
+	}
+	return said + ": " + gap
 }
 
 // comparedPairs is the answer for several pairs: in how many of them the metric
 // differs, and the pair in which it differs most.
-func comparedPairs(words string, pairs []ComparedPair) string {
+func comparedPairs(words string, pairs []ComparedPair) (said, gap string) {
 	var higher, lower, decided int
 	var most *verdict.Difference
 	var where string
 	for _, p := range pairs {
 		d := p.Main
-		if d == nil || d.Verdict == verdict.OneSided || d.Verdict == verdict.TooFew || d.Verdict == verdict.Withheld {
+		if d == nil || d.Verdict == verdict.OneSided || d.Untested() {
 			continue
 		}
 		decided++
@@ -50,41 +64,35 @@ func comparedPairs(words string, pairs []ComparedPair) string {
 		default:
 			continue
 		}
-		if most == nil || step(d) > step(most) {
+		if most == nil || d.Size() > most.Size() {
 			most, where = d, p.Name
 		}
 	}
 	switch {
 	case decided == 0:
-		return fmt.Sprintf("%s was not tested in any of %d cells: %s", words, len(pairs), undecided(pairs))
+		return fmt.Sprintf("%s was not tested in any of %d cells", words, len(pairs)), undecided(pairs)
 	case most == nil && decided < len(pairs):
-		return fmt.Sprintf("No significant difference in %s in %d of %d cells; the others were not tested", words, decided, len(pairs))
+		return fmt.Sprintf("No significant difference in %s in %d of %d cells; the others were not tested", words, decided, len(pairs)), ""
 	case most == nil:
-		return fmt.Sprintf("No significant difference in %s in any of %d cells", words, len(pairs))
-	case lower == 0:
-		return fmt.Sprintf("%s is higher in B in %d of %d cells, most in %s: %s", words, higher, len(pairs), where, Difference{most}.fromTo())
-	case higher == 0:
-		return fmt.Sprintf("%s is lower in B in %d of %d cells, most in %s: %s", words, lower, len(pairs), where, Difference{most}.fromTo())
+		return fmt.Sprintf("No significant difference in %s in any of %d cells", words, len(pairs)), ""
 	}
-	return fmt.Sprintf("%s is higher in B in %d and lower in %d of %d cells, most in %s: %s", words, higher, lower, len(pairs), where, Difference{most}.fromTo())
+	in := fmt.Sprintf("higher in B in %d and lower in %d", higher, lower)
+	if lower == 0 {
+		in = fmt.Sprintf("higher in B in %d", higher)
+	} else if higher == 0 {
+		in = fmt.Sprintf("lower in B in %d", lower)
+	}
+	return fmt.Sprintf("%s is %s of %d cells, most in %s: %s", words, in, len(pairs), where, Difference{most}.fromTo()), ""
 }
 
 // undecided is what the first undecided pair lacks.
 func undecided(pairs []ComparedPair) string {
 	for _, p := range pairs {
-		if p.Main != nil && (p.Main.Verdict == verdict.TooFew || p.Main.Verdict == verdict.Withheld) {
+		if p.Main != nil && p.Main.Untested() {
 			return Difference{p.Main}.tooFew()
 		}
 	}
 	return "it was not measured on both sides"
-}
-
-// step is the size of a difference, to compare pairs by.
-func step(d *verdict.Difference) float64 {
-	if d.Percent == nil {
-		return 0
-	}
-	return math.Abs(*d.Percent)
 }
 
 // subject is a metric at the beginning of a sentence: "p99", "the rate".
@@ -102,9 +110,17 @@ func subject(metric string) string {
 // Difference words the difference of one metric between A and B.
 type Difference struct{ *verdict.Difference }
 
-// Sentence is what a difference shows: "p99 is 58% lower in B: shift −596 ms (95%
-// interval −1,072 to −313); medians 1,025 ms in A, 421 ms in B".
+// Sentence is what a difference shows: "p99 is 58% lower in B: 1,025 → 421 ms (95% interval
+// −1,072 to −313 of the shift)".
 func (d Difference) Sentence() string {
+	if d.Untested() {
+		return Whole(d.said(), d.tooFew())
+	}
+	return d.said()
+}
+
+// said is the same without what was missing for a test.
+func (d Difference) said() string {
 	words := subject(d.Metric)
 	switch d.Verdict {
 	case verdict.OneSided:
@@ -114,7 +130,7 @@ func (d Difference) Sentence() string {
 		}
 		return display.Capital(fmt.Sprintf("%s was measured in %s only: %s", words, side, value+d.unit()))
 	case verdict.TooFew, verdict.Withheld:
-		return display.Capital(fmt.Sprintf("%s is %s in A and %s in B (not tested): %s", words, d.Left(), d.Right()+d.unit(), d.tooFew()))
+		return display.Capital(fmt.Sprintf("%s is %s in A and %s in B (not tested)", words, d.Left(), d.Right()+d.unit()))
 	case verdict.Alike:
 		return fmt.Sprintf("No significant difference in %s: %s (%s)", words, d.medians(), d.why())
 	}
@@ -162,15 +178,13 @@ func twoDigits(v float64) string {
 	return display.Fixed(v, 1)
 }
 
-// fromTo writes the shift with its interval, and both sides.
+// fromTo writes both sides, and the interval of the shift if it has one.
 func (d Difference) fromTo() string {
-	switch {
-	case d.Low == nil && d.High == nil: // failed requests make the shift infinite
-		return d.medians()
-	case d.Shift == nil:
-		return fmt.Sprintf("95%% interval of the shift %s %s; %s", d.Ends(), d.points(), d.medians())
+	text := fmt.Sprintf("%s → %s%s", d.Left(), d.Right(), d.unit())
+	if d.Low == nil && d.High == nil { // failed requests make the shift infinite
+		return text
 	}
-	return fmt.Sprintf("shift %s %s (95%% interval %s); %s", d.ShiftText(), d.points(), d.Ends(), d.medians())
+	return fmt.Sprintf("%s (95%% interval %s)", text, d.Ends())
 }
 
 // medians writes both sides. Those of a lower bound, or of few searches, are no

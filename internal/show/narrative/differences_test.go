@@ -51,10 +51,10 @@ func TestSentencesOfDifferences(t *testing.T) {
 	} {
 		one := Difference{d}
 		word, _ := one.Word()
-		got[name] = one.Sentence() + "\n" + Compared(d.Metric, []ComparedPair{{"go", d}}) + "\n" +
+		got[name] = one.Sentence() + "\n" + Whole(Compared(d.Metric, []ComparedPair{{"go", d}})) + "\n" +
 			strings.Join([]string{word, one.Left(), one.Right(), one.ShiftText(), one.PercentText(), one.Ends(), one.Chance(), one.Counts()}, " | ")
 	}
-	got["measured nowhere"] = Compared("p99", []ComparedPair{{"go", nil}})
+	got["measured nowhere"] = Whole(Compared("p99", []ComparedPair{{"go", nil}}))
 	mirrored := moved("p99", "ms", 421, 1025, 596, 313, 1072, 0.0022, verdict.Higher)
 	few, none := sides("p99", "ms", ptr(41.0), ptr(73.0), verdict.TooFew, summary.FewTrials), sides("p99", "ms", ptr(41.0), nil, verdict.OneSided, "")
 	for name, pairs := range map[string][]ComparedPair{
@@ -66,7 +66,7 @@ func TestSentencesOfDifferences(t *testing.T) {
 		"pairs, none tested":     {{"go", few}, {"bun", none}},
 		"pairs, on no two sides": {{"go", none}, {"bun", nil}},
 	} {
-		got[name] = Compared("p99", pairs)
+		got[name] = Whole(Compared("p99", pairs))
 	}
 	failing := sides("p99", "ms", ptr(41.0), ptr(73.0), verdict.OneSided, "")
 	failing.Infinite = [2]verdict.Part{{N: 2, Of: 6}, {N: 5, Of: 7}}
@@ -156,10 +156,10 @@ func TestTheSizeOfADifferenceFromABoundIsABound(t *testing.T) {
 		return Difference{d}
 	}
 	for want, d := range map[string]Difference{
-		"P99 is at least 39% lower in B: ≥9.61 ms in A, 5.88 ms in B":        of(9.61, 5.88, 0, verdict.Lower),
-		"P99 is lower in B: ≥9.07 ms in A, 9.21 ms in B":                     of(9.07, 9.21, 0, verdict.Lower),
-		"P99 is higher in B: 9.21 ms in A, ≥9.07 ms in B":                    of(9.21, 9.07, 1, verdict.Higher),
-		"P99 is at least 2.0 times higher in B: 9.00 ms in A, ≥18.0 ms in B": of(9, 18, 1, verdict.Higher),
+		"P99 is at least 39% lower in B: ≥9.61 → 5.88 ms":        of(9.61, 5.88, 0, verdict.Lower),
+		"P99 is lower in B: ≥9.07 → 9.21 ms":                     of(9.07, 9.21, 0, verdict.Lower),
+		"P99 is higher in B: 9.21 → ≥9.07 ms":                    of(9.21, 9.07, 1, verdict.Higher),
+		"P99 is at least 2.0 times higher in B: 9.00 → ≥18.0 ms": of(9, 18, 1, verdict.Higher),
 	} {
 		if got := d.Sentence(); !strings.EqualFold(got, want) {
 			t.Errorf("%q, want %q", got, want)
@@ -167,7 +167,7 @@ func TestTheSizeOfADifferenceFromABoundIsABound(t *testing.T) {
 	}
 	d := of(9.61, 5.88, 0, verdict.Lower)
 	high := -7.3
-	want := "P99 is at least 76% lower in B: 95% interval of the shift −∞ to −7.30 ms; ≥9.61 ms in A, 5.88 ms in B"
+	want := "P99 is at least 76% lower in B: ≥9.61 → 5.88 ms (95% interval −∞ to −7.30)"
 	if d.High = &high; !strings.EqualFold(d.Sentence(), want) || d.ShiftText() != display.Absent {
 		t.Errorf("the shift is not known: %q, shift %s; want %q", d.Sentence(), d.ShiftText(), want)
 	}
