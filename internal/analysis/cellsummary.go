@@ -53,7 +53,8 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 	if len(s.Intervals) == 0 {
 		s.Intervals, s.IntervalsOf = c.blocks.intervals(&s)
 	}
-	s.Breaking, s.Knee = c.breaking(s.Steps), c.knee()
+	s.Breaking = c.breaking(s.Steps)
+	s.Knee = c.knee(s.Breaking)
 	if b := s.Breaking; b != nil && b.LimitedBy == summary.ByErrors {
 		s.Knee = nil // the answers that arrive do not show a queue
 	}
@@ -120,10 +121,10 @@ func (c *cell) bracket(t *trial) (from, to *float64) {
 	return c.ramps().Ends(t.ramp())
 }
 
-// knee is where the latency leaves its floor; nil if it does not.
-func (c *cell) knee() *summary.Knee {
+// knee is where the latency leaves its floor, beside a breaking point; nil if it does not.
+func (c *cell) knee(b *summary.BreakingPoint) *summary.Knee {
 	if c.plan.Load.Find {
-		return c.searches().Knee()
+		return c.searches().Knee(b)
 	}
 	return c.ramps().Knee()
 }

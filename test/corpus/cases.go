@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -184,6 +185,11 @@ func Cases() []Case {
 			Behaves: same(Behaviour{Service: Service{Workers: 8, Work: Fixed(ms), Lock: 5 * ms, Backlog: 8}})},
 		{Name: "search-metastable", Limit: byLimit, Metastable: true, File: find("search-metastable", alone, "500m", "p99: 500ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 200, Work: Exponential(1500 * time.Microsecond), Slowed: func(n int) float64 { return 1 + float64(n)/60 }}})},
+		// They have no breaking point: it changes while they are searched.
+		{Name: "search-warms-up", File: find("search-warms-up", alone, "1", "p99: 50ms", 60, 1),
+			Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(ms), Aged: func(at time.Duration) float64 { return 1 + 4*math.Exp(-at.Seconds()/30) }}})},
+		{Name: "search-leaks", File: find("search-leaks", alone, "1", "p99: 50ms", 60, 1),
+			Behaves: same(Behaviour{Service: Service{Workers: 1, Work: Exponential(ms), Aged: func(at time.Duration) float64 { return math.Exp(at.Seconds() / 50) }}})},
 		{Name: "search-stalled-generator", Limit: summary.ByGenerator, File: find("search-stalled-generator", alone, "1", "p99: 50ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}, Stalls: regular(time.Second, 60*ms, 5*time.Minute)})},
 		// Beside others a miss does not count: the answer is a lower bound.

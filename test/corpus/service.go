@@ -15,6 +15,8 @@ type Service struct {
 	// Slowed multiplies the work by a function of the requests that are inside when
 	// a worker takes it. nil: 1.
 	Slowed func(inside int) float64
+	// Aged multiplies it by a function of the time since the trial began. nil: 1.
+	Aged func(at time.Duration) float64
 	// Lock is how long a request, after its work, holds something that one request
 	// at a time may hold. It uses no CPU, and the request keeps its worker.
 	Lock time.Duration
@@ -263,6 +265,9 @@ func (v *server) fill() {
 		j.work = float64(v.Work(v.rng))
 		if v.Slowed != nil {
 			j.work *= v.Slowed(v.inside() + 1)
+		}
+		if v.Aged != nil {
+			j.work *= v.Aged(time.Duration(v.now))
 		}
 		j.status = 200
 		if v.Fails != nil && v.rng.Float64() < v.Fails(v.inside()+1) {

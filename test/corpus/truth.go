@@ -17,6 +17,8 @@ type Truth struct {
 	// Breaks are the ends between which each cell breaks, by queueing theory or by long
 	// simulated loads.
 	Breaks [2]float64
+	// Ended is why its search ends; empty: whyever.
+	Ended string
 	// Flat latency does not depend on the load, as far as it is tried.
 	Flat bool
 	// Late is a generator that sends late; Disturbers take CPU.
@@ -62,6 +64,8 @@ var truths = map[string]Truth{
 	"search-misses-always":        {Limits: []string{"service"}, Flat: true},
 	"search-always-fails":         {Limits: []string{"errors"}},
 	"search-stalled-generator":    {Limits: []string{"generator"}},
+	"search-warms-up":             {Ended: "rose"},
+	"search-leaks":                {Ended: "fell"},
 	"search-identical":            {Identical: true},
 	"search-different":            {Better: ab},
 	"search-dead-starts":          {Better: ab},

@@ -17,7 +17,7 @@ func (s *Replayed) bracket() (o stats.Observed, known bool) {
 		return stats.Observed{Low: r.Load, High: math.Inf(1)}, true
 	case r.Load > 0:
 		return stats.Known(r.Load), true
-	case r.Ended.Generator():
+	case r.Ended.Generator(), r.Ended.Changed():
 		return o, false
 	}
 	lowest := math.Inf(1)

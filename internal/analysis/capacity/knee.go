@@ -10,8 +10,13 @@ import (
 )
 
 // Knee is where the latency leaves its floor, over all windows of the searches; nil if it
-// does not. A window in which the generator was the limit has its delay, and is left out.
-func (s *Searches) Knee() *summary.Knee {
+// does not. A window in which the generator was the limit has its delay, and is left out. A
+// service whose capacity changed has no knee, as it has no breaking point, and none is
+// above a breaking point: the latency is above its floor there.
+func (s *Searches) Knee(b *summary.BreakingPoint) *summary.Knee {
+	if search.Ended(b.Ended).Changed() {
+		return nil
+	}
 	k := floor{quantile: s.Goal.Quantile()}
 	for _, one := range s.All {
 		for i := range one.steps {
@@ -20,7 +25,11 @@ func (s *Searches) Knee() *summary.Knee {
 			}
 		}
 	}
-	return k.knee()
+	found := k.knee()
+	if at := b.Load(); found != nil && at != nil && !b.AtLeast && found.Load > *at {
+		return nil
+	}
+	return found
 }
 
 // Knee is where the latency leaves its floor, over all levels of the ramps; nil if it does

@@ -31,7 +31,7 @@ type Searches struct {
 // break, if any did; or else on those that gave a lower bound; or else on the others.
 func (s *Searches) BreakingPoint() *summary.BreakingPoint {
 	b := &summary.BreakingPoint{}
-	var broke, bounds, below, none []*Replayed
+	var broke, bounds, below, none, changed []*Replayed
 	for _, one := range s.All {
 		r := one.Result()
 		b.TrafficS = max(b.TrafficS, r.Traffic.Seconds())
@@ -45,9 +45,15 @@ func (s *Searches) BreakingPoint() *summary.BreakingPoint {
 		default:
 			none = append(none, one)
 		}
+		if r.Ended.Changed() {
+			changed = append(changed, one)
+		}
 	}
 	found := len(broke) + len(bounds)
 	switch {
+	case len(changed) > 0 && 2*len(changed) >= len(s.All): // the others are starts that do it later, or earlier
+		b.Why, b.Ended = reason(changed[0].Result()), string(changed[0].Result().Ended)
+		return b
 	case found == 0 && len(below)+len(none) > 0:
 		s.unfound(b, append(below, none...))
 		return b

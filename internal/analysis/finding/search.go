@@ -28,6 +28,8 @@ const (
 	EndedEarly                             // Text is what an agent reported
 	BoundEndedEarly                        // likewise, so the answer is a lower bound
 	Interrupted                            // the search was
+	CapacityRose                           // from about Load to about Other, in Seconds, while it was searched
+	CapacityFell                           // likewise
 )
 
 // Details of these.

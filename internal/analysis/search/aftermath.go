@@ -121,6 +121,12 @@ func (s *Search) follow() {
 // stop ends the search after its answer. why is the reason for which it is not known
 // whether the service recovers.
 func (s *Search) stop(why finding.Finding) {
+	if s.result.Ended == Broke {
+		s.withdraw()
+	}
+	if s.result.Load == 0 {
+		why = finding.Finding{Kind: finding.NoBreakingPoint}
+	}
 	if r := &s.result.Recovery; r.At == 0 && r.NotAt == 0 && r.Lost == "" {
 		r.Why = why
 	}
@@ -175,6 +181,9 @@ func (s *Search) followed(o Observation, w window, took time.Duration) {
 	case Overload:
 		r.Overload = max(r.Overload, load)
 		a.pushes = append(a.pushes, held{load, took.Seconds()})
+		if w.n > 0 && !outside {
+			s.looked(w)
+		}
 		if o.Disturbed != 0 {
 			a.extra += load * took.Seconds()
 		} else if seconds := took.Seconds() - s.step.Settle.Seconds(); seconds > 0 && !s.config.Whole {

@@ -64,14 +64,19 @@ func TestTheIntervalHoldsTheTruth(t *testing.T) {
 	}
 }
 
-func (k kind) searches(n int) []Result {
+func (k kind) searches(n int) []Result { return k.searched(n, func(*Config) {}) }
+
+// searched are searches with a changed configuration.
+func (k kind) searched(n int, change func(*Config)) []Result {
+	c := k.config()
+	change(&c)
 	results := make([]Result, n)
 	var wg sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for worker := range workers {
 		wg.Go(func() {
 			for seed := worker; seed < n; seed += workers {
-				results[seed] = k.world(*first + uint64(seed)).run(k.config())
+				results[seed] = k.world(*first + uint64(seed)).run(c)
 			}
 		})
 	}

@@ -41,9 +41,11 @@ type look struct {
 	load   float64
 	n, k   float64 // requests, and how many of them failed
 	window float64 // s
+	at     float64 // s since the search began, of the window's middle
 	held   float64 // s for which this load, or one near it, had been held at the window's end
 	single bool    // counts as one look, however long, because it was cut short
 	slow   bool    // the window missed the latency
+	beside bool    // others took CPU
 
 	likelihood [][]float64 // ln, by floor, and then by distance (rows) and memory
 }

@@ -10,6 +10,7 @@ import (
 type posterior struct {
 	edges []float64 // ln(load), one more than cells
 	cells []float64 // probability; they sum to 1
+	fits  float64   // ln of how probable the looks are, up to a constant
 }
 
 const (
@@ -21,10 +22,10 @@ const (
 
 // between computes the posterior for breaking points between two loads: first over all
 // of them, then again with narrow cells where the probability is.
-func (c *curve) between(low, high float64) posterior {
-	all := c.on(c.edges(math.Log(low), math.Log(high)))
+func (c *curve) between(low, high float64, a account) posterior {
+	all := c.on(c.edges(math.Log(low), math.Log(high)), a)
 	first, last := all.holding(1e-4)
-	return c.on(c.edges(first, last))
+	return c.on(c.edges(first, last), a)
 }
 
 // edges divides the range between two loads, given as ln, into cells: evenly, at each
@@ -53,7 +54,8 @@ func (c *curve) edges(low, high float64) []float64 {
 
 // on computes the posterior on cells with these edges: for each floor, cell, steepness
 // and memory the prior and all looks, and then the sum over all but the cells.
-func (c *curve) on(edges []float64) posterior {
+func (c *curve) on(edges []float64, a account) posterior {
+	capacity := a.of(c.looks)
 	p := posterior{edges: edges, cells: make([]float64, len(edges)-1)}
 	each := len(steepnesses) * len(memories)
 	logs := make([]float64, len(c.floors)*len(p.cells)*each)
@@ -65,8 +67,8 @@ func (c *curve) on(edges []float64) posterior {
 				to := next[:len(memories)]
 				next = next[len(memories):]
 				c.prior(breaking, steepness, to)
-				for _, l := range c.looks {
-					c.add(l, floor, breaking, steepness, to)
+				for i, l := range c.looks {
+					c.add(l, floor, breaking*capacity[i], steepness, to)
 				}
 				most = max(most, slices.Max(to))
 			}
@@ -84,6 +86,7 @@ func (c *curve) on(edges []float64) posterior {
 	for i := range p.cells {
 		p.cells[i] /= sum
 	}
+	p.fits = most + math.Log(sum/float64(len(c.floors)))
 	return p
 }
 

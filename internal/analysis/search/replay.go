@@ -59,7 +59,7 @@ func (s *Search) End(interrupted bool) {
 	if s.after != nil {
 		s.stop(why)
 	}
-	if r := &s.result; next > 0 && interrupted && (r.Why.Kind == finding.None || r.Load == 0 || r.AtLeast) {
+	if r := &s.result; next > 0 && interrupted && !r.Ended.Changed() && (r.Why.Kind == finding.None || r.Load == 0 || r.AtLeast) {
 		r.Why = why
 		if r.Load == 0 || r.AtLeast {
 			r.Ended = Interrupted
@@ -87,6 +87,7 @@ func (s *Search) Lost(why string) {
 	}
 	early := finding.Finding{Kind: finding.EndedEarly, Text: why}
 	switch {
+	case r.Ended.Changed():
 	case r.Load == 0:
 		r.Ended, r.Why = AgentLost, early
 	case r.AtLeast:

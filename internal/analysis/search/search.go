@@ -104,11 +104,16 @@ const (
 	AgentLost   Ended = "agent lost"  // so the generator was the limit
 	Lowest      Ended = "lowest"      // the objective was missed at the lowest load tried
 	Disturbed   Ended = "disturbed"   // others took CPU in too many windows
+	Rose        Ended = "rose"        // its capacity, during the search
+	Fell        Ended = "fell"        // likewise
 	Gone        Ended = "gone"        // the service became unavailable
 	Silent      Ended = "silent"      // no request ended
 	Interrupted Ended = "interrupted" // from outside
 	NoObjective Ended = "no objective"
 )
+
+// Changed reports whether the capacity of the service changed during the search.
+func (e Ended) Changed() bool { return e == Rose || e == Fell }
 
 // Generator reports whether the generator or the host, rather than the service, ended
 // the search.
@@ -140,6 +145,7 @@ type Search struct {
 	steps   int
 	traffic time.Duration // that counts for Budget
 	wasted  time.Duration // that counts for Patience
+	elapsed float64       // s of all steps
 	load    float64       // of the next step
 	drain   bool          // before it
 
@@ -313,6 +319,7 @@ func (s *Search) Saw(o Observation) (used bool) {
 	w := s.read(o)
 	took := s.step.Settle + time.Duration(w.blocks)*s.config.Block
 	w.took = took
+	s.elapsed += took.Seconds()
 	if s.after != nil {
 		s.followed(o, w, took)
 		return false

@@ -101,11 +101,11 @@ func (s *Search) mustRepeat(o Observation, w window) bool {
 	return true
 }
 
-// learn adds a window to the curves.
-func (s *Search) learn(w window) {
+// looked adds a window to the curves.
+func (s *Search) looked(w window) look {
 	seconds := (time.Duration(w.blocks) * s.config.Block).Seconds()
-	l := look{load: s.step.Load, n: w.n, window: seconds, held: s.step.Settle.Seconds() + seconds,
-		single: w.cut && w.missed, slow: s.late != nil && Exceeds(w.late-w.bad, w.n, s.late.allowed)}
+	l := look{load: s.step.Load, n: w.n, window: seconds, at: s.elapsed - seconds/2, held: s.step.Settle.Seconds() + seconds,
+		single: w.cut && w.missed, beside: w.beside, slow: s.late != nil && Exceeds(w.late-w.bad, w.n, s.late.allowed)}
 	if !s.step.Drain && s.before.load > 0 && math.Abs(l.load/s.before.load-1) < near {
 		l.held += s.before.held
 	}
@@ -118,6 +118,12 @@ func (s *Search) learn(w window) {
 		l.k = w.bad
 		s.bad.saw(l)
 	}
+	return l
+}
+
+// learn takes a window that counts for the answer.
+func (s *Search) learn(w window) {
+	l := s.looked(w)
 	if s.lowest == 0 {
 		s.lowest = l.load
 	}
@@ -287,7 +293,7 @@ func (s *Search) look() {
 			continue
 		}
 		c.settle(s.missed / 4)
-		s.posteriors = append(s.posteriors, c.between(s.lowest/2, s.highest*2))
+		s.posteriors = append(s.posteriors, c.between(s.lowest/2, s.highest*2, nil))
 	}
 }
 

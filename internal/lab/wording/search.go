@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/base/digits"
 )
 
 // Longer is the advice for a search whose traffic was too short.
@@ -55,6 +56,12 @@ var searchWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.BoundEndedEarly: func(f finding.Finding) string {
 		return "the search ended early, and the service may handle more: " + f.Text
 	},
+	finding.CapacityRose: func(f finding.Finding) string {
+		return capacityChanged(f) + "; it still warms up, as it seems"
+	},
+	finding.CapacityFell: func(f finding.Finding) string {
+		return capacityChanged(f) + "; a leak, a backlog or heat does that"
+	},
 	finding.Interrupted: fixed("the search was interrupted"),
 
 	finding.LateOrFailed: func(f finding.Finding) string {
@@ -93,6 +100,12 @@ var searchWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.UnavailableBefore: fixed("the service became unavailable during the search"),
 	finding.NotBroken:         fixed("no load was seen to break the service"),
 	finding.NotMeasured:       fixed("it was not measured"),
+}
+
+// capacityChanged writes the capacities that a search began and ended with.
+func capacityChanged(f finding.Finding) string {
+	return fmt.Sprintf("its capacity changed from about %s to about %s in the %.0f s of the search",
+		digits.Significant(f.Load, 2), digits.Significant(f.Other, 2), f.Seconds)
 }
 
 // howOften writes in how many windows of a search others took CPU.

@@ -50,6 +50,8 @@ var samples = []finding.Finding{
 	{Kind: finding.EndedEarly, Text: "agent 1 failed"},
 	{Kind: finding.BoundEndedEarly, Text: "agent 1 failed"},
 	{Kind: finding.Interrupted},
+	{Kind: finding.CapacityRose, Load: 190, Other: 950, Seconds: 66},
+	{Kind: finding.CapacityFell, Load: 800, Other: 210, Seconds: 66},
 	{Kind: finding.LateOrFailed, Share: 0.02, Allowed: 0.01},
 	{Kind: finding.WithoutGoodAnswer, Share: 0.3, Allowed: 0.001},
 	{Kind: finding.StoppedAnswering, Requests: 480, Again: 50, Load: 60},

@@ -183,6 +183,10 @@ func (a *asked) noneFound(none []int) Answer {
 // that of the first.
 func (a *asked) notFound(who string, cells []*summary.Cell) Answer {
 	answer := Answer{What: "No breaking point was found for " + who + ".", Why: reason(cells[0]), Do: a.next(cells[0])}
+	if b := cells[0].Breaking; search.Ended(b.Ended).Changed() {
+		what, why, _ := strings.Cut(narrative.Reason(b), "; ")
+		answer.What, answer.Why = who+" has no breaking point: "+what+".", why+"."
+	}
 	if a.restless(cells) {
 		answer.Why, answer.Do = uncapital(a.disturbed()), a.undisturbed()
 	}
@@ -208,6 +212,13 @@ func (a *asked) next(c *summary.Cell) string {
 		return "use a machine with more CPUs."
 	case b.LimitedBy == summary.ByGenerator || search.Ended(b.Ended) == search.Limited:
 		return "send the load from another machine."
+	case search.Ended(b.Ended) == search.Rose:
+		if a.s.Experiment.Server != nil {
+			return "let it warm up longer before it is searched."
+		}
+		return "let it warm up longer, and search again: --set measure.warmup=1m."
+	case search.Ended(b.Ended) == search.Fell:
+		return "look for what grows while it runs: memory, threads, open connections, a queue, temperature."
 	case search.Ended(b.Ended) == search.Lowest:
 		return "raise the objective, or look at the log of the service: no load meets it."
 	case b.AtLeast && search.Ended(b.Ended) == search.Most, b.AtLeast && c.Load.Stages:

@@ -33,12 +33,15 @@ func (e *examined) breaking(c *cell, s *summary.Cell) {
 	if unmissed := b.Ended == string(search.Time) || b.Ended == string(search.Most); unmissed && b.AtLeast && len(c.trials) == 1 && c.missed() > 0 && len(b.DisturbedBy) == 0 {
 		e.wrong(c, "its search ended before any load missed the objective, and %.4g missed it", c.missed())
 	}
+	if e.Ended != "" && b.Ended != e.Ended {
+		e.wrong(c, "the search ended with %q; by construction it ends with %q", b.Ended, e.Ended)
+	}
 	e.windows(c, s)
 	e.recovery(c, b)
 	load := b.Load()
 	switch {
 	case load == nil:
-		if c.heldInTests(0) && len(c.trials) == 1 && len(b.DisturbedBy) == 0 && b.LimitedBy != summary.ByGenerator && b.LimitedBy != summary.ByErrors {
+		if !search.Ended(b.Ended).Changed() && c.heldInTests(0) && len(c.trials) == 1 && len(b.DisturbedBy) == 0 && b.LimitedBy != summary.ByGenerator && b.LimitedBy != summary.ByErrors {
 			e.wrong(c, "no breaking point (%s), and test windows held a load", b.Reason)
 		}
 	case b.AtLeast:

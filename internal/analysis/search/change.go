@@ -1,0 +1,128 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
+)
+
+// A service that warms up, leaks or is slowed has no breaking point: it has one at each
+// time, and the search followed it. So once all windows are measured, those of the overload
+// included, accounts of a capacity that changes are compared with a steady one, by how
+// probable the windows are under each.
+
+// account is a capacity over the time, in s since the search began, as a share of any;
+// nil: it stays as it is.
+type account func(at float64) float64
+
+// of is the capacity at the time of each look.
+func (a account) of(looks []*look) []float64 {
+	all := make([]float64, len(looks))
+	for i, l := range looks {
+		if all[i] = 1; a != nil {
+			all[i] = a(l.at)
+		}
+	}
+	return all
+}
+
+// growing is a capacity that changes by e in some seconds; negative: it falls.
+func growing(seconds float64) account {
+	return func(at float64) float64 { return math.Exp(at / seconds) }
+}
+
+// warming is that of a service that takes several times as long at first; what that is
+// above 1 falls by e in some seconds.
+func warming(times, seconds float64) account {
+	return func(at float64) float64 { return 1 / (1 + (times-1)*math.Exp(-at/seconds)) }
+}
+
+// changes are the accounts that a steady capacity is compared with.
+var changes = func() (all []account) {
+	for _, seconds := range []float64{25, 50, 100, 200} {
+		all = append(all, growing(seconds), growing(-seconds))
+	}
+	for _, seconds := range []float64{5, 10, 20, 40} {
+		all = append(all, warming(2, seconds), warming(5, seconds))
+	}
+	return all
+}()
+
+const (
+	// changed is from which gain, in ln of the probability of all windows, the best of the
+	// changes is stated. Of stationary services 0.5% have that much; docs/statistics.md has
+	// the figures.
+	changed = 4
+	// without is what must be left of it without any one of the windows: a single wrong
+	// window is no change.
+	without = 1.5
+)
+
+// change returns how the capacity changed during the search; none: it did not, as far as the
+// windows show.
+func (s *Search) change() (found finding.Finding) {
+	most := 0.0
+	for _, c := range []*curve{s.late, s.bad} {
+		if c == nil || !c.missed() {
+			continue
+		}
+		c = c.undisturbed()
+		c.settle(s.missed / 4)
+		low, high := s.lowest/2, s.highest*2
+		fits := c.between(low, high, nil).fits
+		for _, a := range changes {
+			end := a(s.elapsed)
+			share := func(at float64) float64 { return a(at) / end }
+			p := c.between(low, high, share)
+			if gain := p.fits - fits; gain > max(most, changed) && c.robust(low, high, share) {
+				most = gain
+				to := math.Exp(p.quantile(0.5))
+				found = finding.Finding{Kind: finding.CapacityRose, Load: to * a(c.looks[0].at) / end, Other: to, Seconds: s.elapsed}
+				if found.Load > to {
+					found.Kind = finding.CapacityFell
+				}
+			}
+		}
+	}
+	return found
+}
+
+// undisturbed is the curve without the windows in which others took CPU: those that missed
+// were repeated until one passed.
+func (c *curve) undisturbed() *curve {
+	own := &curve{allowed: c.allowed, latency: c.latency, users: c.users}
+	for _, l := range c.looks {
+		if !l.beside {
+			copied := *l
+			copied.likelihood = nil
+			own.looks = append(own.looks, &copied)
+		}
+	}
+	return own
+}
+
+// robust reports whether every window may be left out, and the others still show a change.
+func (c *curve) robust(low, high float64, a account) bool {
+	for i := range c.looks {
+		others := *c
+		others.looks = slices.Delete(slices.Clone(c.looks), i, i+1)
+		if others.between(low, high, a).fits-others.between(low, high, nil).fits < without {
+			return false
+		}
+	}
+	return true
+}
+
+// withdraw takes back an answer if the capacity changed.
+func (s *Search) withdraw() {
+	ended := Rose
+	why := s.change()
+	switch why.Kind {
+	case finding.None:
+		return
+	case finding.CapacityFell:
+		ended = Fell
+	}
+	s.result = Result{Ended: ended, Why: why, Traffic: s.result.Traffic}
+}
