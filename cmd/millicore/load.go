@@ -266,7 +266,7 @@ func (f *loadFlags) show(w io.Writer, t reach.Target, dir string, r *traffic.Res
 			}
 		}
 	default:
-		err = traffic.Text(w, t.URL, r, kept, display.TerminalOf(w))
+		err = traffic.Text(w, t.URL, r, kept, f.details, display.TerminalOf(w))
 	}
 	if f.hlog != "" {
 		err = errors.Join(err, traffic.CopyFile(f.hlog, filepath.Join(dir, record.LatencyFile)))

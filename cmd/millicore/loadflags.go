@@ -16,14 +16,10 @@ import (
 type loadFlags struct {
 	traffic.Options
 
-	out        string
-	seed       uint64
-	asJSON     bool
-	asCSV      bool
-	hlog       string
-	thresholds []string
-	junit      string
-	yes        bool
+	out, hlog, junit            string
+	seed                        uint64
+	thresholds                  []string
+	asJSON, asCSV, details, yes bool
 }
 
 // spanValue is the value of a time flag.
@@ -108,6 +104,7 @@ func (f *loadFlags) define(c *cobra.Command) {
 	flags.StringVar(&f.out, "out", "", "keep the record, in this folder (default: not kept)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of arrivals and random values (default: random)")
 	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object, with the fields of a cell in summary.json")
+	defineDetails(c, &f.details)
 	flags.BoolVar(&f.asCSV, "csv", false, "print the result as CSV")
 	flags.StringVar(&f.hlog, "hlog", "", "write an HdrHistogram interval log")
 	flags.StringArrayVar(&f.thresholds, "threshold", nil, "exit with 99 if this is missed: p99<300ms, errors<1%, rate>1000 (repeatable)")

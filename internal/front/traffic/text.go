@@ -15,39 +15,61 @@ import (
 	"github.com/millicore/millicore/internal/show/narrative"
 )
 
-// Text writes a result with the sections of hey, both latencies side by side, and whether
-// the generator was the limit.
-func Text(w io.Writer, url string, r *Result, kept []Kept, out display.Terminal) error {
+// Text writes a result: the answer, its latencies, and what failed; with details also the
+// other sections of hey, whether the generator was the limit, and what flags mean.
+func Text(w io.Writer, url string, r *Result, kept []Kept, details bool, out display.Terminal) error {
 	var b strings.Builder
-	b.WriteString(first(url, r, out) + "\n")
-	b.WriteString(summaryText(r, out))
+	b.WriteString(first(url, r, details, out) + "\n")
+	if details {
+		b.WriteString(summaryText(r, out))
+	}
 	b.WriteString(latencies(r, out))
-	b.WriteString(bars(r, out))
-	b.WriteString(answers(r, out))
-	b.WriteString(generator(r, out))
+	if details {
+		b.WriteString(bars(r, out))
+	}
+	if details || r.Client.Good < r.Cell.Requests || len(r.Client.Status) > 1 {
+		b.WriteString(answers(r, out))
+	}
+	if details {
+		b.WriteString(generator(r, out))
+	}
 	b.WriteString(server(r, out))
 	b.WriteString(thresholds(kept, out))
-	for _, word := range r.Cell.Flags {
-		if word == summary.FlagFewTrials { // it has no meaning for a single load
-			continue
-		}
-		if text := narrative.FlagText(word, r.Cell); text != "" {
+	if details {
+		for _, text := range flagged(r.Cell) {
 			fmt.Fprintf(&b, "%s\n", out.Paint(out.Wrap("! "+text, ""), display.Warning))
 		}
+	} else {
+		fmt.Fprint(&b, out.Line(fmt.Sprintf("%s requests in %s s · %s", display.Grouped(r.Cell.Requests), display.Figure(r.Length.Seconds()), loadOf(r)), display.Quiet))
 	}
 	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
 	return err
 }
 
+// flagged is what the flags of a cell mean, without those that have no meaning for a single
+// load.
+func flagged(c *summary.Cell) (texts []string) {
+	for _, word := range c.Flags {
+		if text := narrative.FlagText(word, c); text != "" && word != summary.FlagFewTrials {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
 // first is the answer, with what to change.
-func first(url string, r *Result, out display.Terminal) string {
+func first(url string, r *Result, details bool, out display.Terminal) string {
 	a := answer.OfLoad(r.Cell, display.Plain(url))
 	if text := hint(r); text != "" {
 		a.Do = text
 	}
 	if text := hiddenStall(r); text != "" {
-		a.Caveats = append([]string{text}, a.Caveats[:min(len(a.Caveats), 1)]...)
+		a.Caveats = append([]string{text}, a.Caveats...)
 	}
+	if c := r.Cell; !details && !c.Generator.Limited && !c.Generator.SentLate { // of these the answer speaks
+		a.Caveats = append(a.Caveats, flagged(c)...)
+	}
+	a.Caveats = a.Caveats[:min(len(a.Caveats), 2)]
 	lines := a.Lines()
 	text := out.Line(lines[0], display.Strong)
 	for _, line := range lines[1:] {

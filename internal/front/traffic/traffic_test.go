@@ -142,7 +142,7 @@ func TestText(t *testing.T) {
 	}
 	value := 40.0
 	var b strings.Builder
-	if err := Text(&b, "http://x/", r, []Kept{{Threshold: "p99<30ms", Value: &value, Outcome: summary.Missed, metric: "p99"}}, display.Terminal{Width: 100}); err != nil {
+	if err := Text(&b, "http://x/", r, []Kept{{Threshold: "p99<30ms", Value: &value, Outcome: summary.Missed, metric: "p99"}}, true, display.Terminal{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	const want = `http://x/: p99 40.0 ms at 990 requests/s, 99% available.
@@ -198,6 +198,39 @@ Thresholds
 	if b.String() != want {
 		t.Errorf("got:\n%s", b.String())
 	}
+	b.Reset()
+	if err := Text(&b, "http://x/", r, nil, false, display.Terminal{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	const short = `http://x/: p99 40.0 ms at 990 requests/s, 99% available.
+! The first and the last third of the measured part differ: the service had not settled.
+
+Latency, ms  from intended  from sent
+  lowest              1.20       1.20
+  mean                1.59       1.59
+  p50                 1.20       1.20
+  p90                 1.20       1.20
+  p95                 1.20       1.20
+  p99                 40.0       40.0
+  p99.9               40.0       40.0
+  highest             40.0       40.0
+
+Status codes
+  200  99
+
+Errors
+  timeout  1
+
+Target
+  CPU used      0.400 CPUs, 80% of its limit
+  throttled     40 of 100 periods
+  memory, peak  20 MiB
+
+100 requests in 0.100 s · open loop, 990 requests/s
+`
+	if b.String() != short {
+		t.Errorf("got:\n%s", b.String())
+	}
 }
 
 // What to change follows from the status that most answers had.
@@ -221,7 +254,7 @@ func TestAHintFollowsFromTheStatus(t *testing.T) {
 			t.Errorf("%v: %q, want %q", c.status, got, c.want)
 		}
 		var b strings.Builder
-		if err := Text(&b, "http://x/", r, nil, display.Terminal{Width: 80}); err != nil || c.want != "" && !strings.Contains(b.String(), "\nDo: ") {
+		if err := Text(&b, "http://x/", r, nil, false, display.Terminal{Width: 80}); err != nil || c.want != "" && !strings.Contains(b.String(), "\nDo: ") {
 			t.Errorf("%v: %v\n%s", c.status, err, &b)
 		}
 	}
@@ -258,7 +291,7 @@ func TestTextOfLatenciesBeyondTheRange(t *testing.T) {
 		Client: signals.Client{Good: 100, Latency: latency},
 	}
 	var b strings.Builder
-	if err := Text(&b, "http://x/", r, nil, display.Terminal{Width: 150}); err != nil {
+	if err := Text(&b, "http://x/", r, nil, true, display.Terminal{Width: 150}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
