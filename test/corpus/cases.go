@@ -181,7 +181,7 @@ func Cases() []Case {
 			Behaves: same(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms), Backlog: 12}})},
 		{Name: "sheds-at-half-a-cpu", Limit: byLimit, File: find("sheds-at-half-a-cpu", alone, "500m", "p99: 200ms, availability: 99.9", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 2, Work: Fixed(3 * ms), Backlog: 8}})},
-		{Name: "sheds-by-a-lock", Limit: summary.ByErrors, File: find("sheds-by-a-lock", alone, "2", "p99: 200ms, availability: 99.9", 60, 1),
+		{Name: "sheds-by-a-lock", Limit: summary.ByService, File: find("sheds-by-a-lock", alone, "2", "p99: 200ms, availability: 99.9", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 8, Work: Fixed(ms), Lock: 5 * ms, Backlog: 8}})},
 		{Name: "search-metastable", Limit: byLimit, Metastable: true, File: find("search-metastable", alone, "500m", "p99: 500ms", 60, 1),
 			Behaves: same(Behaviour{Service: Service{Workers: 200, Work: Exponential(1500 * time.Microsecond), Slowed: func(n int) float64 { return 1 + float64(n)/60 }}})},

@@ -33,9 +33,9 @@ const (
 	notUsedUp
 )
 
-// bound returns whether the CPU limit of a service, or of a dependency, is used up at the
-// highest overloads, and these together. Without overloads it is the stretch itself.
-func (s Stretch) bound(of func(*sums.Total) *sums.Server) (usedUp, overload) {
+// highestTogether returns the highest overloads together, without those in which replicas
+// died. If there are none, it is the stretch itself, whose load is 0.
+func (s Stretch) highestTogether() overload {
 	all := overload{sums: sums.New()}
 	lives := func(o overload) bool {
 		return sums.Value(o.sums.Server.OOMKills)+sums.Value(o.sums.Server.Restarts) == 0
@@ -57,6 +57,13 @@ func (s Stretch) bound(of func(*sums.Total) *sums.Server) (usedUp, overload) {
 	} else if seconds := all.sums.Client.Seconds(); seconds > 0 {
 		all.load = due / seconds
 	}
+	return all
+}
+
+// bound returns whether the CPU limit of a service, or of a dependency, is used up at the
+// highest overloads, and these together.
+func (s Stretch) bound(of func(*sums.Total) *sums.Server) (usedUp, overload) {
+	all := s.highestTogether()
 	server := of(all.sums)
 	share, used := server.ThrottledShare(), server.OfLimit()
 	switch {

@@ -36,6 +36,42 @@ func (s Stretch) failedFirst(blocks []search.Block) finding.Finding {
 	return shown
 }
 
+const (
+	// fewFailed is the number of failures below which their share at lower loads is chance.
+	fewFailed = 3
+	// fewGood is the number of good answers below which their median is chance.
+	fewGood = 20
+	// queuedMore is how many times as long as at lower loads half of the good answers take at
+	// the highest overload if errors come of a full queue. Where the errors begin, the slow
+	// ones take longer, too. A service that refuses by a rate answers as fast as before.
+	queuedMore = 1.5
+)
+
+// failsBelow reports whether at least half of this share of the requests failed at lower
+// loads: the load does not cause the errors.
+func (s Stretch) failsBelow(share float64) bool {
+	if s.below == nil {
+		return false
+	}
+	k := &s.below.Client
+	return k.Failed() >= fewFailed && float64(k.Failed()) >= share/2*float64(k.Requests())
+}
+
+// queued reports whether requests wait for each other at the highest overload, or wait for
+// busy threads or CPUs.
+func (s Stretch) queued() bool {
+	if by, _ := s.busy(); by != "" {
+		return true
+	}
+	if s.below == nil {
+		return false
+	}
+	top := s.highestTogether()
+	low, high := &s.below.Client, &top.sums.Client
+	return low.Good >= fewGood && high.Good >= fewGood && s.Sums.Client.Service.Quantile(0.9) > low.Service.Quantile(0.9) &&
+		float64(high.Service.Quantile(0.5)) >= queuedMore*float64(low.Service.Quantile(0.5))
+}
+
 // failures counts the requests of Failed by kind.
 func failures(e summary.ErrorCounts) (all []finding.Count) {
 	e.Timeouts, e.Dropped = 0, 0

@@ -20,7 +20,9 @@ func (s Stretch) limit(blocks []search.Block) (by string, shown []finding.Findin
 	return s.inside(blocks)
 }
 
-// inside returns what limits the service, and the errors beside it.
+// inside returns what limits the service, and the errors beside it. If that may be a pool, it
+// also returns how long requests wait for a dependency at low loads, where they do not wait
+// for each other.
 func (s Stretch) inside(blocks []search.Block) (by string, shown []finding.Finding) {
 	by, first := s.used(blocks)
 	shown = []finding.Finding{first}
@@ -28,26 +30,29 @@ func (s Stretch) inside(blocks []search.Block) (by string, shown []finding.Findi
 		failed.Kind = finding.AlsoFailed
 		shown = append(shown, failed)
 	}
+	if s.below != nil && (by == summary.ByService || by == summary.ByParallelism) {
+		if waits := waited(s.below, waitWorth, finding.AlsoWaited); !waits.None() {
+			shown = append(shown, waits)
+		}
+	}
 	return by, shown
 }
 
 // used returns what the service has used up. It checks the certain causes first. Errors of a
-// service that used up its CPU limit are a symptom: it sheds load, or its queue is full. If
-// replicas died, the errors are of their deaths; if nothing is answered, the limit shows
-// nothing.
+// service that used up something, or whose requests wait for each other, are a symptom: it
+// sheds load, or its queue is full. If replicas died, the errors are of their deaths; if
+// nothing is answered, or as many fail at lower loads, nothing else shows what they are of.
 func (s Stretch) used(blocks []search.Block) (by string, shown finding.Finding) {
 	server := &s.Sums.Server
 	if n := sums.Value(server.OOMKills); n > 0 {
 		return summary.ByMemory, finding.Finding{Kind: finding.OOMKills, N: int(n)}
 	}
 	by, shown = s.ownLimit()
-	limited := by == summary.ByCPULimit || by == summary.ByThrottling
 	if failed := s.failedFirst(blocks); !failed.None() {
-		if deaths := int(sums.Value(server.Restarts)); deaths > 0 || failed.Share == 1 || !limited {
-			failed.N = deaths
+		failed.N = int(sums.Value(server.Restarts))
+		if failed.N > 0 || failed.Share == 1 || s.failsBelow(failed.Share) || by == "" && !s.queued() {
 			return summary.ByErrors, failed
 		}
-		return by, shown
 	}
 	if by == summary.ByCPULimit {
 		return by, shown
@@ -81,13 +86,19 @@ func (s Stretch) dependency() (shown finding.Finding) {
 			return shown
 		}
 	}
-	n := float64(s.Sums.Client.Service.Count())
+	return waited(s.Sums, waitShare, finding.DependencyWaited)
+}
+
+// waited returns how long a request took, and how much of that it waited for a dependency,
+// as the service reports it, if that is at least a share of its time; none otherwise.
+func waited(t *sums.Total, share float64, kind finding.Kind) finding.Finding {
+	n := float64(t.Client.Service.Count())
 	if n == 0 {
 		return finding.Finding{}
 	}
-	waited, took := 1e3*s.Sums.Waits.Seconds()/n, summary.MS(s.Sums.Client.Service.Mean())
-	if waited < waitShare*took {
+	waited, took := 1e3*t.Waits.Seconds()/n, summary.MS(t.Client.Service.Mean())
+	if waited < share*took {
 		return finding.Finding{}
 	}
-	return finding.Finding{Kind: finding.DependencyWaited, Value: took, Other: min(waited, took)}
+	return finding.Finding{Kind: kind, Value: took, Other: min(waited, took)}
 }

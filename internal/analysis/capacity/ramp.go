@@ -113,7 +113,7 @@ func (r *Ramps) judge(target float64, t *sums.Total, of func(level int) *sums.To
 	if l.met == nil || *l.met {
 		return l
 	}
-	s := Stretch{Goal: r.Goal, Open: !r.Users, Sums: t, over: r.overloads(target, of)}
+	s := Stretch{Goal: r.Goal, Open: !r.Users, Sums: t, over: r.overloads(target, of), below: r.light(target, of)}
 	if s.others() != 0 {
 		l.met = nil
 		return l
@@ -132,6 +132,19 @@ func (r *Ramps) overloads(from float64, of func(level int) *sums.Total) (all []o
 		t := of(i)
 		if met := r.Goal.Met(t, true); h.Target >= from && met != nil && !*met && t.Noise.Sources() == 0 && (Stretch{Goal: r.Goal, Open: !r.Users, Sums: t}).outside() == "" {
 			all = append(all, overload{h.Target, t})
+		}
+	}
+	return all
+}
+
+// light merges the levels that met the objective at clearly lower loads; nil: none did.
+func (r *Ramps) light(from float64, of func(level int) *sums.Total) (all *sums.Total) {
+	for i, h := range r.Levels.Held {
+		if met := r.Goal.Met(of(i), true); h.Target <= lightly*from && met != nil && *met {
+			if all == nil {
+				all = sums.New()
+			}
+			all.Merge(of(i))
 		}
 	}
 	return all

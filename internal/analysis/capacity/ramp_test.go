@@ -81,6 +81,10 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 
 		{"too many errors, and quick ones", []fixture.Level{fixture.Fine, {Status500: 1}, fixture.Slow, fixture.Slow},
 			at(100, 200, summary.ByErrors, "0.99% of the requests got no good answer (1 got an error status)", "")},
+		{"errors of a queue: the good answers take longer with them", []fixture.Level{fixture.Fine, {Latency: 40 * time.Millisecond, Status500: 5}, {Latency: 60 * time.Millisecond, Status500: 50}, {Latency: 60 * time.Millisecond, Status500: 90}},
+			at(100, 200, summary.ByService, itself, "")},
+		{"errors by a rate: the good answers take as long with them", []fixture.Level{fixture.Fine, {Status500: 5}, {Status500: 50}, {Status500: 90}},
+			at(100, 200, summary.ByErrors, "4.76% of the requests got no good answer (5 got an error status)", "")},
 		{"nothing but errors", []fixture.Level{fixture.Fine, {Good: -1, Status500: 50}, fixture.Slow, fixture.Slow},
 			at(100, 200, summary.ByErrors, "100% of the requests got no good answer (50 got an error status)", "")},
 		{"errors beside latency that broke first", []fixture.Level{fixture.Fine, {Latency: time.Second, Status500: 1}, fixture.Fine, fixture.Fine},

@@ -235,6 +235,26 @@ func (s *Replayed) overloads() (all []overload) {
 	return all
 }
 
+// light merges the windows that met the objective at clearly lower loads than the lowest
+// that missed it; nil if there are none.
+func (s *Replayed) light() (all *sums.Total) {
+	nearest := math.Inf(1)
+	for _, step := range s.missedSteps() {
+		nearest = min(nearest, step.Load)
+	}
+	for i := range s.steps {
+		step := &s.steps[i]
+		if !step.measured() || !step.used || step.after() || step.Stage == string(search.Recover) || step.Load > lightly*nearest || s.misses(step) {
+			continue
+		}
+		if all == nil {
+			all = sums.New()
+		}
+		all.Merge(step.window.Sums)
+	}
+	return all
+}
+
 // pushed reports whether a step is an overload on purpose that missed the objective because
 // of the service.
 func (s *Replayed) pushed(step *ReplayedStep) bool {

@@ -262,6 +262,12 @@ func limitedBy(searches []*Replayed) (by string, shown []finding.Finding) {
 		above.Sums.Merge(missed)
 		above.over = append(above.over, one.overloads()...)
 		blocks = append(blocks, bad...)
+		if light := one.light(); light != nil {
+			if above.below == nil {
+				above.below = sums.New()
+			}
+			above.below.Merge(light)
+		}
 	}
 	if above == nil {
 		return "", nil

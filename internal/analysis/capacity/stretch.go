@@ -14,6 +14,9 @@ type Stretch struct {
 	// over are the windows, or levels, that missed the objective at this load and at
 	// higher ones. What is used up shows best where the load exceeds the capacity.
 	over []overload
+	// below are the windows, or levels, that met the objective at clearly lower loads
+	// together, where requests hardly wait for each other; nil: there are none.
+	below *sums.Total
 }
 
 // overload is a window of a search, or a level of a ramp, that missed the objective.
@@ -23,6 +26,9 @@ type overload struct {
 }
 
 const (
+	// lightly is the share of the lowest load that missed the objective up to which a load
+	// is clearly lower.
+	lightly = 0.75
 	// atLimit is the share of its own CPU limit from which that limit is what limits a
 	// service, and not a host without idle CPU.
 	atLimit = 0.9
@@ -35,4 +41,6 @@ const (
 	// waitShare is the share of a request's time from which a wait for a dependency is
 	// what limits.
 	waitShare = 0.5
+	// waitWorth is the share from which it is worth a word beside what may be a pool.
+	waitWorth = 0.1
 )

@@ -24,7 +24,7 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	},
 	finding.LimitUsed: func(f finding.Finding) string { return followed(used(f.Use), throttled(f.Use)) },
 	finding.LimitOrParallelism: func(f finding.Finding) string {
-		return fmt.Sprintf("%s, as %s; whether it was throttled was not measured, so it is the limit or its own parallelism", used(f.Use), busyThreads(f.N))
+		return fmt.Sprintf("%s, as %s; whether it was throttled was not measured, so it is the limit, busy threads or a lock", used(f.Use), busyThreads(f.N))
 	},
 	finding.LimitOrLock: func(f finding.Finding) string {
 		return followed(usedAt(f), throttled(f.Use)) + ": the limit, or a lock beside it; a search without the limit decides"
@@ -41,7 +41,12 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.DependencyWaited: func(f finding.Finding) string {
 		return fmt.Sprintf("a request took %s ms, of which it waited %s ms for a dependency", digits.Three(f.Value), digits.Three(f.Other))
 	},
-	finding.ThreadsBusy: func(f finding.Finding) string { return followed(usedAt(f), throttled(f.Use)) },
+	finding.AlsoWaited: func(f finding.Finding) string {
+		return fmt.Sprintf("and at low loads a request took %s ms, of which it waited %s ms for a dependency", digits.Three(f.Value), digits.Three(f.Other))
+	},
+	finding.ThreadsBusy: func(f finding.Finding) string {
+		return followed(usedAt(f), throttled(f.Use)) + "; a lock or a pool may use as much"
+	},
 	finding.HostBusy: func(f finding.Finding) string {
 		text := fmt.Sprintf("%s, and %.2f of the %d CPUs%s were busy", usedAt(f), f.Host.Busy, f.Host.CPUs, on(f.Host))
 		if f.N > 0 { // a busy thread and a host without idle CPU use as much

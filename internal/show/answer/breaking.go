@@ -235,7 +235,7 @@ func (a *asked) next(c *summary.Cell) string {
 	case summary.ByMemory:
 		return "raise the memory limit, or look for what grows."
 	case summary.ByParallelism:
-		return "add threads, processes or replicas."
+		return "add threads or replicas if its threads are busy (top -H), else look for a lock."
 	case summary.ByDependency:
 		return "give the dependency more CPU, or ask it less."
 	case summary.ByService:

@@ -26,8 +26,11 @@ func (a *asked) limit(c *summary.Cell) string {
 	}
 	text := limits[b.Shown[0].Kind](b.Shown[0])
 	for _, f := range b.Shown[1:] {
-		if f.Kind == finding.AlsoFailed {
+		switch f.Kind {
+		case finding.AlsoFailed:
 			text += "; " + display.Share(f.Share) + " of the requests fail there"
+		case finding.AlsoWaited:
+			text += fmt.Sprintf("; at low loads a request waits %s of %s ms for its dependency", digits.Three(f.Other), digits.Three(f.Value))
 		}
 	}
 	return text + "."
@@ -40,7 +43,7 @@ var causeWords = map[string]string{
 	summary.ByMemory:      "its memory limit",
 	summary.ByErrors:      "its errors",
 	summary.ByDependency:  "its dependency",
-	summary.ByParallelism: "its busy threads, or a lock",
+	summary.ByParallelism: "busy threads, a lock or a pool",
 	summary.ByService:     "a lock, a pool or a backend",
 	summary.ByGenerator:   "the generator, not the service",
 	summary.ByHost:        "the CPUs of the machine",
@@ -58,7 +61,7 @@ func causeOf(by string) string {
 var limits = map[finding.Kind]func(f finding.Finding) string{
 	finding.LimitUsed: func(f finding.Finding) string { return "its CPU limit: " + usedOf(f.Use) },
 	finding.LimitOrParallelism: func(f finding.Finding) string {
-		return "its CPU limit, or its own parallelism: " + usedOf(f.Use) + "; throttling was not measured"
+		return "its CPU limit, busy threads or a lock: " + usedOf(f.Use) + "; throttling was not measured"
 	},
 	finding.LimitOrLock:       func(f finding.Finding) string { return "its CPU limit, or a lock: " + usedOf(f.Use) },
 	finding.ThrottledInBursts: func(f finding.Finding) string { return "its CPU limit, in bursts: " + usedOf(f.Use) },
@@ -80,7 +83,7 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 		if f.N > 1 {
 			threads = fmt.Sprintf("%d busy threads", f.N)
 		}
-		return threads + ", or a lock: " + usedCPUs(f.Use)
+		return threads + ", a lock or a pool: " + usedCPUs(f.Use)
 	},
 	finding.NoMoreWithoutLimit: noMore,
 	finding.NoMoreAsItIs:       noMore,

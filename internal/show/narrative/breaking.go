@@ -110,7 +110,7 @@ var limitPhrases = map[string]string{
 	summary.ByMemory:      "its memory limit",
 	summary.ByErrors:      "its errors",
 	summary.ByDependency:  "its dependency",
-	summary.ByParallelism: "its own parallelism",
+	summary.ByParallelism: "its busy threads, or a lock",
 	summary.ByService:     "the service itself",
 	summary.ByGenerator:   "the generator",
 	summary.ByHost:        "the host's CPUs",
@@ -120,6 +120,18 @@ var limitPhrases = map[string]string{
 func LimitPhrase(by string) string {
 	if text, ok := limitPhrases[by]; ok {
 		return text
+	}
+	return display.Plain(by)
+}
+
+// LimitWord is a limit in a table. Throttling is the CPU limit, and a number of CPUs near a
+// whole one does not distinguish busy threads from a lock.
+func LimitWord(by string) string {
+	switch by {
+	case summary.ByThrottling:
+		by = summary.ByCPULimit
+	case summary.ByParallelism:
+		return "threads or lock"
 	}
 	return display.Plain(by)
 }
@@ -154,7 +166,7 @@ func LimitedText(b *summary.BreakingPoint) string {
 	if b.Contradiction != "" {
 		return "not known: " + display.Plain(b.Contradiction)
 	}
-	text := display.Plain(b.LimitedBy)
+	text := LimitWord(b.LimitedBy)
 	if evidence := evidenceText(b); text != "" && evidence != "" {
 		return text + ": " + evidence
 	} else if text == "" {

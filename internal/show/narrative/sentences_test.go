@@ -64,7 +64,7 @@ func TestSentencesOfABreakingPoint(t *testing.T) {
 	for _, by := range []string{summary.ByCPULimit, summary.ByThrottling, summary.ByMemory, summary.ByErrors, summary.ByDependency, summary.ByParallelism,
 		summary.ByService, summary.ByGenerator, summary.ByHost, ""} {
 		bound := cellOf("go", holds(400, by, ""))
-		got["a bound by "+by] = BoundReason(bound.Breaking) + "\n" + LimitPhrase(by)
+		got["a bound by "+by] = BoundReason(bound.Breaking) + "\n" + LimitPhrase(by) + "\n" + LimitWord(by)
 	}
 	for _, ended := range []search.Ended{search.Time, search.Most, search.Limited} {
 		c := cellOf("go", holds(400, "", "so it is"), endedBy(ended))

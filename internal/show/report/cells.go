@@ -117,7 +117,7 @@ func searchColumns(s *summary.Summary, rows []*cellSummary) []Column {
 			if c.Breaking == nil || c.Breaking.LimitedBy == "" {
 				return display.Absent
 			}
-			return display.Plain(c.Breaking.LimitedBy)
+			return narrative.LimitWord(c.Breaking.LimitedBy)
 		})})
 	cols = append(append(cols, latencies...), quantile(rows, ranked))
 	use := useColumns(rows)

@@ -50,7 +50,7 @@ func settingsTable(s *summary.Summary, rows []*cellSummary, about []int) Table {
 			if c.Breaking == nil || c.Breaking.LimitedBy == "" {
 				return display.Absent
 			}
-			return display.Plain(c.Breaking.LimitedBy)
+			return narrative.LimitWord(c.Breaking.LimitedBy)
 		})},
 		quantile.noted(head, notes, 6),
 		figureColumn(at, Column{Head: "throttled", Unit: "% of periods", Rank: 3, NotesRank: 8, Early: true}, "throttled", func(v float64) string { return share(&v) }),

@@ -201,7 +201,7 @@ func (e *examined) limit(c *cell, b *summary.BreakingPoint) {
 		e.wrong(c, "limited by %q; by construction it is %q", by, strings.Join(e.Limits, " or "))
 	}
 	over := func(of func(held) bool) bool {
-		return slices.ContainsFunc(c.loads(), func(h held) bool {
+		return slices.ContainsFunc(append(slices.Clone(c.loads()), c.pushed...), func(h held) bool {
 			met, _ := h.meets(c.objective)
 			return !met && of(h)
 		})
