@@ -1,9 +1,11 @@
 package corpus
 
 import (
+	"math"
 	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
@@ -35,4 +37,14 @@ func TestTheLimitIsNamed(t *testing.T) {
 func found(t *testing.T, s Service, seed uint64) *summary.BreakingPoint {
 	t.Helper()
 	return summaryOf(t, &Case{Name: "one", File: find("one", alone, "1", "p99: 50ms", 60, 1), Behaves: same(Behaviour{Service: s})}, seed).Cells[0].Breaking
+}
+
+// A pool of eight waits for a dependency 9 of 10 ms. Whether its size or the dependency
+// limits it is not known; that requests wait is.
+func TestTheReasonHasTheWaitsThatTheServiceReports(t *testing.T) {
+	b := found(t, Service{Workers: 8, Work: Fixed(ms), Call: Fixed(9 * ms), Blocking: true, Reports: true}, 1)
+	waits := b.Shown[len(b.Shown)-1]
+	if b.LimitedBy != summary.ByService || waits.Kind != finding.AlsoWaited || math.Abs(waits.Other-9) > 0.2 || math.Abs(waits.Value-10) > 0.5 {
+		t.Errorf("limited by %s: %+v", b.LimitedBy, b.Shown)
+	}
 }

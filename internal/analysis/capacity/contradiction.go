@@ -58,7 +58,7 @@ func WithholdRefuted(c *summary.Cell) {
 	case byLimit(b), perhapsByLimit(b):
 	case tail.Throttling >= causes.MainShare:
 		withhold(b, finding.Finding{Kind: finding.TailThrottled, Share: tail.Throttling})
-	case tail.Dependency >= causes.MainShare && b.LimitedBy != summary.ByDependency:
+	case tail.Dependency >= causes.MainShare && b.LimitedBy != summary.ByDependency && b.LimitedBy != summary.ByService: // a pool that waits
 		withhold(b, finding.Finding{Kind: finding.TailOfDependency, Share: tail.Dependency})
 	}
 }

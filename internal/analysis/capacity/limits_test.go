@@ -126,7 +126,7 @@ func TestFindingsThatExcludeEachOtherAreWithheld(t *testing.T) {
 		{"a limit, and a throttled tail", summary.ByThrottling, summary.Causes{Throttling: 0.6, Rest: 0.4}, 60, false, ""},
 		{"busy threads, and a throttled tail", summary.ByParallelism, summary.Causes{Throttling: 0.6, Rest: 0.4}, 60, false, "60% of the time"},
 		{"busy threads, and a few throttled requests", summary.ByParallelism, summary.Causes{Requests: 19, Throttling: 0.6, Rest: 0.4}, 60, false, ""},
-		{"a lock, and a tail of the dependency", summary.ByService, summary.Causes{Dependency: 0.7, Rest: 0.3}, 0, true, "the dependency"},
+		{"a lock or a pool, and a tail of the dependency", summary.ByService, summary.Causes{Dependency: 0.7, Rest: 0.3}, 0, true, ""},
 		{"the dependency, and none of the tail", summary.ByDependency, summary.Causes{Rest: 1}, 0, true, "0% of the time"},
 		{"the dependency, which is not reported", summary.ByDependency, summary.Causes{Rest: 1}, 0, false, ""},
 		{"errors, and the generator's tail", summary.ByErrors, summary.Causes{Generator: 0.6, Rest: 0.4}, 0, false, ""},
