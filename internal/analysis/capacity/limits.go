@@ -41,7 +41,7 @@ func (s Stretch) inside(blocks []search.Block) (by string, shown []finding.Findi
 // used returns what the service has used up. It checks the certain causes first. Errors of a
 // service that used up something, or whose requests wait for each other, are a symptom: it
 // sheds load, or its queue is full. If replicas died, the errors are of their deaths; if
-// nothing is answered, or as many fail at lower loads, nothing else shows what they are of.
+// nothing is answered, or as many fail at other loads, nothing else shows what they are of.
 func (s Stretch) used(blocks []search.Block) (by string, shown finding.Finding) {
 	server := &s.Sums.Server
 	if n := sums.Value(server.OOMKills); n > 0 {
@@ -50,7 +50,7 @@ func (s Stretch) used(blocks []search.Block) (by string, shown finding.Finding) 
 	by, shown = s.ownLimit()
 	if failed := s.failedFirst(blocks); !failed.None() {
 		failed.N = int(sums.Value(server.Restarts))
-		if failed.N > 0 || failed.Share == 1 || s.failsBelow(failed.Share) || by == "" && !s.queued() {
+		if failed.N > 0 || failed.Share == 1 || s.failsAlike(failed.Share) || by == "" && !s.queued() {
 			return summary.ByErrors, failed
 		}
 	}
