@@ -27,7 +27,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		Trials: len(c.trials), Kept: c.exp.Measure.Kept, Requests: all.Client.Requests(),
 		RateRPS: all.Client.Rate(), Availability: all.Client.Availability(),
 		Errors: all.Client.Errors, CPU: cpuOf(&all.Server), Replicas: replicasOf(&all.Server.Scaled), Memory: memoryOf(&whole.Server),
-		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
+		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Ended: whole.Server.ProcessesEnded, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
 		Frozen:       c.frozen(),
 		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []summary.TrialFigures{},
 	}
@@ -63,6 +63,11 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 	}
 	if held && c.levels == nil && !c.unseen(all) {
 		s.Causes = c.tail.result(c.trials, c.goal, all)
+	}
+	if held && c.levels == nil && s.Breaking == nil {
+		if by, shown := capacity.OwnCause(c.goal, all); by != "" {
+			s.Own = &summary.OwnCause{By: by, Shown: shown}
+		}
 	}
 	capacity.WithholdRefuted(&s)
 	s.Objective = c.objective(&s, all, held)

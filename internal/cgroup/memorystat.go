@@ -1,6 +1,12 @@
 package cgroup
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
+
+// refault begins the two lines about pages that were read again.
+var refault = []byte("workingset_refault_")
 
 // MemoryStat are the kernel's memory figures of a group and its descendants: sizes in
 // bytes, and counts since the group was created.
@@ -11,6 +17,10 @@ type MemoryStat struct {
 	Anon         Value[int64] // anonymous memory: heap, stacks (v1: total_rss)
 	File         Value[int64] // page cache, tmpfs and shared memory (v1: total_cache)
 	InactiveFile Value[int64] // page cache that can be dropped first
+
+	// Refaults counts the pages that were read again after they had been evicted: they
+	// did not fit. Absent before Linux 5.9, which has no line of both kinds.
+	Refaults Value[int64]
 
 	// OOMKillsLocal counts the processes of this group that the OOM killer killed.
 	// Absent in v1 before Linux 4.13, in v2 before 5.2.
@@ -40,7 +50,7 @@ func (s *MemoryStat) unreadable(err error) {
 	size := UnreadableValue[int64](err)
 	*s = MemoryStat{
 		Current: size, Peak: size,
-		Anon: size, File: size, InactiveFile: size,
+		Anon: size, File: size, InactiveFile: size, Refaults: size,
 		OOMKillsLocal: size, OOMKills: size,
 	}
 }
@@ -51,6 +61,7 @@ func (s *MemoryStat) unreadable(err error) {
 //	anon 7036928           total_cache 4096
 //	file 4096              total_rss 7036928
 //	inactive_file 4096     total_inactive_file 4096
+//	workingset_refault_anon 0, workingset_refault_file 12; with total_ in v1
 //
 // Both have many more lines. Those of v1 without total_ leave out the
 // descendants.
@@ -61,12 +72,22 @@ func parseMemoryStat(version Version, b []byte, s *MemoryStat) error {
 	if version == V1 {
 		anon, file, inactive = "total_rss", "total_cache", "total_inactive_file"
 	}
+	prefix := []byte(nil)
+	if version == V1 {
+		prefix = []byte("total_")
+	}
 	for len(b) > 0 {
 		key, value, rest, err := nextKey(b)
 		if err != nil {
 			return err
 		}
 		b = rest
+		if name, ok := bytes.CutPrefix(key, prefix); ok && bytes.HasPrefix(name, refault) {
+			var n int64
+			n, err = parseInt(value)
+			before, _ := s.Refaults.Get()
+			s.Refaults = ValueOf(before + n)
+		}
 		switch string(key) {
 		case anon:
 			err = setCount(&s.Anon, value)

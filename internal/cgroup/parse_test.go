@@ -253,6 +253,24 @@ func TestValue(t *testing.T) {
 	}
 }
 
+func TestRefaultsAreOfBothKinds(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		version Version
+		text    string
+		want    Value[int64]
+	}{
+		{"v2", V2, "anon 1\nworkingset_refault_anon 3\nworkingset_refault_file 4\nworkingset_activate_file 9\n", ValueOf[int64](7)},
+		{"v1 has descendants in total_", V1, "rss 1\nworkingset_refault_file 2\ntotal_workingset_refault_anon 3\ntotal_workingset_refault_file 4\n", ValueOf[int64](7)},
+		{"an old kernel", V2, "anon 1\nworkingset_refault 5\n", Value[int64]{}},
+	} {
+		var s MemoryStat
+		if err := parseMemoryStat(tt.version, []byte(tt.text), &s); err != nil || s.Refaults != tt.want {
+			t.Errorf("%s: %v, %v, want %v", tt.name, s.Refaults, err, tt.want)
+		}
+	}
+}
+
 func TestWorkingSet(t *testing.T) {
 	unreadable := UnreadableValue[int64](errors.New("cause"))
 	for _, tt := range []struct {

@@ -216,7 +216,7 @@ func (r *Reader) readMemoryStat(s *MemoryStat) error {
 	}
 	if err != nil {
 		size := UnreadableValue[int64](err)
-		s.Anon, s.File, s.InactiveFile = size, size, size
+		s.Anon, s.File, s.InactiveFile, s.Refaults = size, size, size, size
 	}
 	return over(err)
 }

@@ -19,6 +19,9 @@ const (
 	NothingUsedUp                         // Use
 	HostNotIdle                           // Host
 	NoFreePorts                           // for N connections
+	AcceptQueueFull                       // N attempts to connect were dropped; Of may wait
+	MemoryStalled                         // something waited for memory for a Share of the time, at the memory limit
+	MemoryRefaults                        // a request read Value evicted pages again, at the memory limit
 	AgentsRan                             // Value of Of agents until the end of trial N
 )
 

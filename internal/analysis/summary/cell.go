@@ -33,22 +33,32 @@ type Cell struct {
 	Memory       Memory                `json:"memory"`
 	WaitsMS      *Waits                `json:"waits_ms"` // null: the service does not report waits, or did not wait
 	Restarts     *int64                `json:"restarts"`
-	Frozen       string                `json:"frozen,omitempty"` // until the end of a trial: by a "signal", or "hung"; "": it was not
+	Ended        *int64                `json:"processes_ended,omitempty"` // beside the main process, which ran on; null: not measured
+	Frozen       string                `json:"frozen,omitempty"`          // until the end of a trial: by a "signal", or "hung"; "": it was not
 	Dependencies []Dependency          `json:"dependencies,omitempty"`
 	Benchmarks   []Benchmark           `json:"benchmarks,omitempty"` // what a service that measures itself printed
 	Generator    Generator             `json:"generator"`
 	Host         Host                  `json:"host"`
 	Objective    *Objective            `json:"objective"`
-	Steps        []Step                `json:"steps,omitempty"`   // with stages: one per level held
-	Breaking     *BreakingPoint        `json:"breaking_point"`    // null: not searched for
-	Knee         *Knee                 `json:"knee"`              // null: not found, or a single level of load
-	Causes       *Causes               `json:"causes"`            // null: unknown
-	Profile      *Profile              `json:"profile,omitempty"` // if one was taken
-	Disturbance  *Disturbance          `json:"disturbance"`       // null: no trial ran to its end
+	Steps        []Step                `json:"steps,omitempty"`     // with stages: one per level held
+	Breaking     *BreakingPoint        `json:"breaking_point"`      // null: not searched for
+	Knee         *Knee                 `json:"knee"`                // null: not found, or a single level of load
+	Causes       *Causes               `json:"causes"`              // null: unknown
+	Own          *OwnCause             `json:"own_cause,omitempty"` // under a constant load; null: no counter shows one
+	Profile      *Profile              `json:"profile,omitempty"`   // if one was taken
+	Disturbance  *Disturbance          `json:"disturbance"`         // null: no trial ran to its end
 	Flags        Flags                 `json:"flags"`
 	Intervals    map[string][2]float64 `json:"intervals"`
 	IntervalsOf  string                `json:"intervals_of,omitempty"` // what they rest on: trials, or frames
 	PerTrial     []TrialFigures        `json:"per_trial"`
+}
+
+// OwnCause is what makes a service slow without using up its CPU limit, by counters of its
+// own.
+type OwnCause struct {
+	By       string          `json:"by"`       // as in limited_by
+	Evidence string          `json:"evidence"` // in words: Shown
+	Shown    finding.Finding `json:"-"`
 }
 
 // How a service was frozen at the end of a trial.

@@ -17,6 +17,11 @@ type Server struct {
 	MemoryLimit      *int64
 	OOMKills         *int64 // in every phase
 	Restarts         *int64 // likewise
+	ListenDrops      *int64 // attempts to connect that were dropped at its sockets
+	AcceptQueue      *int64 // the longest seen at the end of an interval
+	Backlog          *int64 // of that queue
+	Refaults         *int64 // pages read again after they were evicted
+	ProcessesEnded   *int64 // beside the main ones
 
 	Scaled Scaled // if the number of replicas changes
 
@@ -24,6 +29,7 @@ type Server struct {
 	seconds  float64 // of frames that measured CPU, summed over replicas
 	cpu      *float64
 	limit    *float64 // CPUs of one replica
+	stalled  *float64 // seconds in which a task waited for memory, summed over replicas
 
 	at  int   // seq of the latest interval
 	now int64 // bytes of memory of its replicas so far
@@ -58,6 +64,11 @@ func (s *Server) add(f *signals.Frame) {
 	s.ThrottledPeriods = signals.Plus(s.ThrottledPeriods, k.ThrottledPeriods)
 	s.Throttled = signals.Plus(s.Throttled, k.Throttled)
 	s.limit = Higher(s.limit, k.CPULimit)
+	s.ListenDrops = signals.Plus(s.ListenDrops, k.ListenDrops)
+	s.AcceptQueue, s.Backlog = Higher(s.AcceptQueue, k.AcceptQueue), Higher(s.Backlog, k.Backlog)
+	s.Refaults = signals.Plus(s.Refaults, k.Refaults)
+	s.ProcessesEnded = signals.Plus(s.ProcessesEnded, k.ProcessesEnded)
+	s.stalled = signals.Plus(s.stalled, k.MemoryStall)
 }
 
 // addMemory sums the memory of the replicas at the end of an interval. All frames of
@@ -81,6 +92,11 @@ func (s *Server) merge(o *Server) {
 	s.ThrottledPeriods = signals.Plus(s.ThrottledPeriods, o.ThrottledPeriods)
 	s.Throttled = signals.Plus(s.Throttled, o.Throttled)
 	s.limit = Higher(s.limit, o.limit)
+	s.ListenDrops = signals.Plus(s.ListenDrops, o.ListenDrops)
+	s.AcceptQueue, s.Backlog = Higher(s.AcceptQueue, o.AcceptQueue), Higher(s.Backlog, o.Backlog)
+	s.Refaults = signals.Plus(s.Refaults, o.Refaults)
+	s.ProcessesEnded = signals.Plus(s.ProcessesEnded, o.ProcessesEnded)
+	s.stalled = signals.Plus(s.stalled, o.stalled)
 	s.OOMKills = signals.Plus(s.OOMKills, o.OOMKills)
 	s.Restarts = signals.Plus(s.Restarts, o.Restarts)
 	s.MemoryPeak = Higher(s.MemoryPeak, o.MemoryPeak)
@@ -134,6 +150,13 @@ func (s *Server) Refused() *float64 {
 	}
 	return Over(s.Throttled, new(*s.Throttled+*s.cpu))
 }
+
+// CPUSeconds is the CPU time of all replicas; nil: not measured.
+func (s *Server) CPUSeconds() *float64 { return s.cpu }
+
+// MemoryStalled is the share of the time, 0..1, in which something in the service waited
+// for memory; nil: not measured.
+func (s *Server) MemoryStalled() *float64 { return Over(s.stalled, &s.seconds) }
 
 // PerThrottledPeriod is the seconds in which a throttled period stopped it, summed over
 // CPUs; nil: not measured, or it was never throttled.

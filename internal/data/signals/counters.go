@@ -13,6 +13,10 @@ type Counters struct {
 	Bursts           *int64
 	OOMKills         *int64
 	CPUPressure      *float64 // PSI "some", seconds
+	MemoryStall      *float64 // PSI "some" of memory, seconds
+	Refaults         *int64   // pages read again after they were evicted
+	ListenDrops      *int64   // attempts to connect that were dropped at its listening sockets
+	ProcessesEnded   *int64   // processes beside its main one that ended
 	Restarts         int64
 
 	// Readings of now, not totals.
@@ -21,7 +25,9 @@ type Counters struct {
 	MemoryPeak  *int64   // bytes
 	MemoryLimit *int64   // bytes; nil: no limit
 	Up          bool
-	Stopped     bool // held by a signal (SIGSTOP), or by a frozen control group
+	AcceptQueue *int64 // connections that wait to be accepted
+	Backlog     *int64 // how many may wait
+	Stopped     bool   // held by a signal (SIGSTOP), or by a frozen control group
 }
 
 // Measurable is the shortest stretch over which CPU time is a figure in cores. Some
@@ -49,6 +55,12 @@ func Between(before, after Counters) Server {
 		Up:               after.Up,
 		Stopped:          after.Stopped,
 		CPUPressure:      risen(before.CPUPressure, after.CPUPressure),
+		MemoryStall:      risen(before.MemoryStall, after.MemoryStall),
+		Refaults:         risen(before.Refaults, after.Refaults),
+		ListenDrops:      risen(before.ListenDrops, after.ListenDrops),
+		AcceptQueue:      after.AcceptQueue,
+		Backlog:          after.Backlog,
+		ProcessesEnded:   risen(before.ProcessesEnded, after.ProcessesEnded),
 	}
 }
 

@@ -191,6 +191,13 @@ type Server struct {
 	Up               bool     `json:"up"`                     // whether the process ran at the interval's end
 	Stopped          bool     `json:"stopped,omitempty"`      // whether a signal (SIGSTOP) or a frozen control group held it at the interval's end
 	CPUPressure      *float64 `json:"cpu_pressure,omitempty"` // PSI "some", seconds in this interval
+
+	MemoryStall    *float64 `json:"memory_stall_s,omitempty"`  // PSI "some" of memory, seconds in this interval
+	Refaults       *int64   `json:"refaults,omitempty"`        // pages read again after they were evicted
+	ListenDrops    *int64   `json:"listen_drops,omitempty"`    // attempts to connect that the kernel dropped at its listening sockets
+	AcceptQueue    *int64   `json:"accept_queue,omitempty"`    // connections that wait to be accepted, at the interval's end
+	Backlog        *int64   `json:"backlog,omitempty"`         // how many may wait
+	ProcessesEnded *int64   `json:"processes_ended,omitempty"` // beside its main process, which runs on
 }
 
 // Host is what the machine did over one interval, in CPU seconds per second (cores).

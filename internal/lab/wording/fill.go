@@ -7,6 +7,9 @@ func Fill(s *summary.Summary) {
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		FillBreaking(c.Breaking)
+		if c.Own != nil {
+			c.Own.Evidence = Of(c.Own.Shown)
+		}
 		if o := c.Objective; o != nil {
 			o.Missed = Of(o.MissedBy)
 		}

@@ -67,6 +67,15 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.NoFreePorts: func(f finding.Finding) string {
 		return fmt.Sprintf("connections that could not be made for lack of a free local port: %d", f.N)
 	},
+	finding.AcceptQueueFull: func(f finding.Finding) string {
+		return fmt.Sprintf("the kernel dropped %s at its listening socket, where %d may wait to be accepted", phrase.Plural(f.N, "connection attempt"), f.Of)
+	},
+	finding.MemoryStalled: func(f finding.Finding) string {
+		return fmt.Sprintf("it waited for memory %.0f%% of the time, and a request read %s pages again that its memory limit had evicted", 100*f.Share, digits.Three(f.Value))
+	},
+	finding.MemoryRefaults: func(f finding.Finding) string {
+		return fmt.Sprintf("a request read %s pages again that its memory limit had evicted", digits.Three(f.Value))
+	},
 	finding.AgentsRan: func(f finding.Finding) string {
 		return fmt.Sprintf("%.0f of %d agents ran until the end of trial %d", f.Value, f.Of, f.N)
 	},

@@ -13,6 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/meter"
 )
 
 // Options describe the services.
@@ -109,7 +110,11 @@ func (r *replica) Counters() (signals.Counters, error) {
 	if r.observed == nil {
 		return signals.Counters{}, errUnseen
 	}
-	return r.observed.Counters()
+	c, err := r.observed.Counters()
+	if err == nil && r.observed.here() {
+		meter.ReadAccepts(&c, r.address)
+	}
+	return c, err
 }
 
 // ThrottleSample reads the throttling. Of a process that is not known, it is not measured:

@@ -3,6 +3,7 @@ package attached
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"strings"
 	"time"
@@ -79,6 +80,13 @@ func Observe(pid int) (*Observed, error) {
 func within(g cgroup.Group, c cgroup.Controller) string {
 	p, _ := g.Place(c).Get()
 	return path.Join("/", strings.TrimPrefix(p.Dir, p.Top))
+}
+
+// here reports whether the process is in the network namespace of this one.
+func (o *Observed) here() bool {
+	own, err := os.Readlink("/proc/self/ns/net")
+	its, failed := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", o.pid))
+	return err == nil && failed == nil && own == its
 }
 
 // Limits are the limits of the process; zero is none.

@@ -45,6 +45,7 @@ type replica struct {
 	samples   *meter.ThrottleReader
 	keeper    supervise.Keeper[*process]
 	halt      supervise.Halt
+	workers   supervise.Workers
 
 	mu     sync.Mutex
 	memory int64 // limit in bytes; 0: none
@@ -73,10 +74,16 @@ func loopbackAt(port int) string { return net.JoinHostPort(loopback, strconv.Ito
 // Counters reads the running totals.
 func (r *replica) Counters() (signals.Counters, error) {
 	c, err := r.keeper.Status.Counters(r.meter.Counters())
-	if err == nil && c.CPU != nil {
-		c.Stopped = r.halt.Halted(*c.CPU, r.PIDs())
+	if err != nil {
+		return c, err
 	}
-	return c, err
+	all := r.PIDs()
+	if c.CPU != nil {
+		c.Stopped = r.halt.Halted(*c.CPU, all)
+	}
+	c.ProcessesEnded = r.workers.Ended(all)
+	meter.ReadAccepts(&c, r.address)
+	return c, nil
 }
 
 // ThrottleSample reads the throttling of the replica, and whether it is up.

@@ -80,10 +80,14 @@ func (m *Meter) Counters() (signals.Counters, error) {
 		Throttled:        seconds(cpu.Throttled),
 		Bursts:           number(cpu.Bursts),
 		OOMKills:         number(kills),
+		Refaults:         number(memory.Refaults),
 		CPULimit:         m.cpuLimit,
 		Memory:           number(memory.WorkingSet()),
 		MemoryPeak:       number(memory.Peak),
 		MemoryLimit:      m.memoryLimit,
+	}
+	if some, ok := pressure.Memory.Some.Get(); ok {
+		c.MemoryStall = seconds(cgroup.ValueOf(some.Total))
 	}
 	if some, ok := pressure.CPU.Some.Get(); ok {
 		c.CPUPressure = seconds(cgroup.ValueOf(some.Total))

@@ -232,7 +232,12 @@ func (a *asked) next(c *summary.Cell) string {
 	switch b.LimitedBy {
 	case summary.ByCPULimit, summary.ByThrottling:
 		return "raise the CPU limit, or add replicas."
+	case summary.ByAcceptQueue:
+		return acceptAdvice
 	case summary.ByMemory:
+		if len(b.Shown) > 0 && b.Shown[0].Kind != finding.OOMKills {
+			return ownAdvice[summary.ByMemory]
+		}
 		return "raise the memory limit, or look for what grows."
 	case summary.ByParallelism:
 		return "add threads or replicas if its threads are busy (top -H), else look for a lock."
@@ -243,6 +248,9 @@ func (a *asked) next(c *summary.Cell) string {
 	}
 	return ""
 }
+
+// acceptAdvice is what to do about an accept queue that is full.
+const acceptAdvice = "raise the backlog of its listening socket (and net.core.somaxconn), or accept faster."
 
 // longer is how a search gets twice its time.
 func (a *asked) longer(c *summary.Cell) string {

@@ -17,7 +17,7 @@ import (
 // caveats are at most two statements that qualify the answer and that it does not have,
 // what changes it most first.
 func (a *asked) caveats(answer Answer) []string {
-	all := []string{a.invalid(), a.unanswered(), a.hysteresis(), a.killed(), a.frozen(), a.generatorsTails(), a.limitedAgents(), a.disturbed(), a.untestedPoints(), a.serves()}
+	all := []string{a.invalid(), a.unanswered(), a.hysteresis(), a.killed(), a.workersEnded(), a.frozen(), a.generatorsTails(), a.limitedAgents(), a.disturbed(), a.untestedPoints(), a.serves()}
 	all = slices.DeleteFunc(all, func(text string) bool { return text == "" || strings.EqualFold(text, answer.Why) })
 	return answer.bounded(all)
 }
@@ -94,6 +94,18 @@ func (a *asked) killed() string {
 		return "" // the answer says so
 	}
 	return a.some(func(c *summary.Cell) bool { return c.Has(summary.FlagOOMKilled) }, "was", "were", "killed at the memory limit")
+}
+
+// workersEnded are the processes that a service lost beside its main one while requests
+// failed. A service that ends its workers in turn loses no request.
+func (a *asked) workersEnded() string {
+	for i := range a.s.Cells {
+		c := &a.s.Cells[i]
+		if c.Ended != nil && *c.Ended > 0 && c.Errors.Refused+c.Errors.Cut > 0 {
+			return fmt.Sprintf("%s lost %s while requests failed: see its log; a master may kill slow workers.", a.names[i], display.Counted(*c.Ended, "worker"))
+		}
+	}
+	return ""
 }
 
 func (a *asked) frozen() string {

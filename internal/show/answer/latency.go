@@ -192,6 +192,9 @@ func (a *asked) single(i int) Answer {
 	case known:
 		answer.Why = fmt.Sprintf("%s is %s of the slow tail.", top.Long, top.Text())
 	}
+	if c.Own != nil && answer.Why == "" {
+		answer.Why, answer.Do = limits[c.Own.Shown.Kind](c.Own.Shown)+".", ownAdvice[c.Own.By]
+	}
 	met, judged := objectiveMet(c)
 	switch share := c.ThrottledShare(); {
 	case judged && met:
@@ -209,6 +212,12 @@ func (a *asked) single(i int) Answer {
 		answer.Do = "take a profile of it: --set measure.profile=true."
 	}
 	return answer
+}
+
+// ownAdvice is what to do about a cause that a service's own counters show.
+var ownAdvice = map[string]string{
+	summary.ByAcceptQueue: acceptAdvice,
+	summary.ByMemory:      "raise the memory limit, and measure again.",
 }
 
 // measured states the figures of one cell under a constant load.

@@ -42,6 +42,7 @@ var causeWords = map[string]string{
 	summary.ByThrottling:  "its CPU limit",
 	summary.ByMemory:      "its memory limit",
 	summary.ByErrors:      "its errors",
+	summary.ByAcceptQueue: "its accept queue",
 	summary.ByDependency:  "its dependency",
 	summary.ByParallelism: "busy threads, a lock or a pool",
 	summary.ByService:     "a lock, a pool or a backend",
@@ -66,6 +67,15 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 	finding.LimitOrLock:       func(f finding.Finding) string { return "its CPU limit, or a lock: " + usedOf(f.Use) },
 	finding.ThrottledInBursts: func(f finding.Finding) string { return "its CPU limit, in bursts: " + usedOf(f.Use) },
 	finding.OOMKills:          func(f finding.Finding) string { return "its memory limit: " + display.Counted(int64(f.N), "OOM kill") },
+	finding.AcceptQueueFull: func(f finding.Finding) string {
+		return fmt.Sprintf("its accept queue: %s at a backlog of %d, and each waits 1, 3 or 7 s", display.Counted(int64(f.N), "dropped connection"), f.Of)
+	},
+	finding.MemoryStalled: func(f finding.Finding) string {
+		return "its memory limit: it waits for evicted pages " + whole(f.Share) + " of the time"
+	},
+	finding.MemoryRefaults: func(f finding.Finding) string {
+		return "its memory limit, probably: a request reads " + digits.Three(f.Value) + " evicted pages again"
+	},
 	finding.RequestsFailed: func(f finding.Finding) string {
 		return "its errors: " + display.Share(f.Share) + " of the requests got no good answer"
 	},

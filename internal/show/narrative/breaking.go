@@ -108,6 +108,7 @@ var limitPhrases = map[string]string{
 	summary.ByCPULimit:    "its CPU limit",
 	summary.ByThrottling:  "throttling",
 	summary.ByMemory:      "its memory limit",
+	summary.ByAcceptQueue: "its accept queue",
 	summary.ByErrors:      "its errors",
 	summary.ByDependency:  "its dependency",
 	summary.ByParallelism: "its busy threads, or a lock",

@@ -1,0 +1,95 @@
+package capacity
+
+import (
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/analysis/objective"
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/sums"
+)
+
+const (
+	// firstRetry is when a client sends again on a connection that the service did not take:
+	// data after 200 ms, and its attempt to connect after 1 s (Linux TCP_RTO_MIN,
+	// TCP_TIMEOUT_INIT).
+	firstRetry = 200 * time.Millisecond
+	// fewDrops is so few dropped attempts to connect, or ended workers, that they may be
+	// chance.
+	fewDrops = 3
+	// ofDrops is the number of late requests for each dropped attempt from which others
+	// are late for other reasons. Some were dropped before the window.
+	ofDrops = 2
+	// memoryFull is the share of the memory limit from which the kernel evicts pages for it.
+	memoryFull = 0.98
+	// stalledMuch is the share of the time that waits for memory, or of the CPU time that
+	// evicts and reads pages, from which they limit.
+	stalledMuch = 0.2
+	// refaultCost is the CPU time that evicts a page and reads it again from a fast disk. A
+	// server that read 38 and 740 pages a request again used 21 and 27 us more for each than
+	// with a memory limit that held the file (Linux 6.18, 4 KiB).
+	refaultCost = 20 * time.Microsecond
+)
+
+// OwnCause returns what makes a service slow without using up its CPU limit, by counters of
+// its own: its accept queue, its memory limit, or the end of its workers; none if no counter
+// shows any of them. By is a value of limited_by.
+func OwnCause(g objective.Goal, t *sums.Total) (by string, shown finding.Finding) {
+	if shown := acceptQueue(g, t); !shown.None() {
+		return summary.ByAcceptQueue, shown
+	}
+	if shown := memoryStall(t); !shown.None() {
+		return summary.ByMemory, shown
+	}
+	return "", finding.Finding{}
+}
+
+// acceptQueue returns that the kernel drops attempts to connect because the queue of those
+// that wait for the service is full. The counter is that of the service's own sockets, so
+// the drops are certain. They cause the slow tail if about as many requests were as late
+// as a retry is. A service that has no time to accept drops connections, too: there the
+// queue is long enough to miss the objective by itself, and a longer one changes nothing.
+func acceptQueue(g objective.Goal, t *sums.Total) finding.Finding {
+	s, k := &t.Server, &t.Client
+	drops, n := sums.Value(s.ListenDrops), float64(k.Latency.Count())
+	late := k.Latency.Above(firstRetry)
+	patience := time.Second
+	if g.HasLatency() {
+		patience = g.Objective.Latency
+	}
+	rate := k.Rate()
+	switch {
+	case drops < fewDrops || rate == nil || float64(late) < g.Late()*n || late > ofDrops*drops:
+		return finding.Finding{}
+	case float64(sums.Value(s.Backlog)) >= *rate*patience.Seconds():
+		return finding.Finding{}
+	}
+	return finding.Finding{Kind: finding.AcceptQueueFull, N: int(drops), Of: int(sums.Value(s.Backlog))}
+}
+
+// memoryStall returns that the service reads pages again that its memory limit evicted. A
+// kernel with PSI says for how long something waited for them. PSI has the waits for the
+// disk alone: with a fast one the eviction takes the time, as CPU time of the service.
+func memoryStall(t *sums.Total) finding.Finding {
+	s := &t.Server
+	full := sums.Over(asFloat(s.MemoryPeak), asFloat(s.MemoryLimit))
+	n := float64(t.Client.Latency.Count())
+	if full == nil || *full < memoryFull || sums.Value(s.Refaults) == 0 || n == 0 {
+		return finding.Finding{}
+	}
+	each := float64(*s.Refaults) / n
+	if stalled := s.MemoryStalled(); stalled != nil && *stalled >= stalledMuch {
+		return finding.Finding{Kind: finding.MemoryStalled, Value: each, Share: *stalled}
+	}
+	if cpu := s.CPUSeconds(); each < 1 || cpu == nil || float64(*s.Refaults)*refaultCost.Seconds() < stalledMuch**cpu {
+		return finding.Finding{}
+	}
+	return finding.Finding{Kind: finding.MemoryRefaults, Value: each}
+}
+
+func asFloat(n *int64) *float64 {
+	if n == nil {
+		return nil
+	}
+	return new(float64(*n))
+}

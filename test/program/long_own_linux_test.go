@@ -1,0 +1,70 @@
+package program
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/record"
+)
+
+// pages is a server in Python that reads 1,000 pages of a file of 200 MiB at random for each
+// request. It writes the file itself, so that its memory limit covers the page cache.
+const pages = `
+import http.server, os, random, sys
+size = 200 << 20
+file = os.open(sys.argv[2], os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+for at in range(0, size, 1 << 20):
+    os.pwrite(file, b"x" * (1 << 20), at)
+os.fsync(file)
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        for _ in range(1000):
+            os.pread(file, 4096, random.randrange(size // 4096) * 4096)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *_): pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+`
+
+// The service's own counters show what makes it slow, and nothing where only the cause is
+// taken away. Python's server has a backlog of 5, and closes each connection.
+func TestCausesByOwnCounters(t *testing.T) {
+	listing := `[python3, -m, http.server, "${port}", --bind, 127.0.0.1]`
+	dir := t.TempDir()
+	script := filepath.Join(dir, "pages.py")
+	if err := os.WriteFile(script, []byte(pages), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	reader := `[python3, ` + strconv.Quote(script) + `, "${port}", ` + strconv.Quote(filepath.Join(dir, "file")) + `]`
+	for _, c := range []struct{ name, command, limits, load, want string }{
+		{"a short accept queue", listing, "{}", "users: 200", summary.ByAcceptQueue},
+		{"few connections", listing, "{}", "users: 2", ""},
+		{"a file that does not fit", reader, "{memory: 64Mi}", "users: 8", summary.ByMemory},
+		{"a file that fits", reader, "{memory: 512Mi}", "users: 8", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, dir := run(t, `
+name: own
+services: {python: {command: `+c.command+`}}
+limits: `+c.limits+`
+load: {request: {path: /}, `+c.load+`, timeout: 12s}
+measure: {warmup: 2s, duration: 8s, repeats: 1}`)
+			own := s.Cells[0].Own
+			if got := ""; own != nil {
+				got = own.By
+				t.Logf("%s: %s", got, own.Evidence)
+				if got != c.want {
+					t.Errorf("%s (%s), want %q", got, own.Evidence, c.want)
+				}
+			} else if c.want != "" {
+				text, _ := os.ReadFile(filepath.Join(dir, record.FramesFile))
+				t.Errorf("no cause, want %s; the last frames are\n%s", c.want, text[max(0, len(text)-3000):])
+			}
+		})
+	}
+}
