@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -41,6 +42,12 @@ type Service struct {
 	// that is ready answers. 0: never.
 	Retry   time.Duration
 	Retries int
+	// Sheds is how many requests may be inside; it answers more with the status 503 at
+	// once. 0: no bound.
+	Sheds int
+	// Every and Pause stop it for a time in each period, as a collector or a checkpoint
+	// does. 0: never.
+	Every, Pause time.Duration
 	// Down are the times at which it does not run. Requests inside are cut, new ones
 	// are refused.
 	Down []Stretch
@@ -97,6 +104,21 @@ func Mixed(short, long time.Duration, share float64) func(*rand.Rand) time.Durat
 			return long
 		}
 		return short
+	}
+}
+
+// Lognormal is work whose logarithm has the standard deviation sigma.
+func Lognormal(mean time.Duration, sigma float64) func(*rand.Rand) time.Duration {
+	return func(r *rand.Rand) time.Duration {
+		return time.Duration(float64(mean)*math.Exp(sigma*r.NormFloat64()-sigma*sigma/2)) + 1
+	}
+}
+
+// Pareto is work with a tail that falls with the power alpha, which is above 1.
+func Pareto(mean time.Duration, alpha float64) func(*rand.Rand) time.Duration {
+	return func(r *rand.Rand) time.Duration {
+		least := float64(mean) * (alpha - 1) / alpha
+		return time.Duration(least*math.Pow(1-r.Float64(), -1/alpha)) + 1
 	}
 }
 
@@ -205,6 +227,18 @@ func (v *server) working() (n int) {
 	return n
 }
 
+// paused reports whether it stands still, and when that changes next.
+func (v *server) paused() (bool, int64) {
+	if v.Every <= 0 {
+		return false, never
+	}
+	begins := v.now - v.now%int64(v.Every)
+	if ends := begins + int64(v.Pause); v.now < ends {
+		return true, ends
+	}
+	return false, begins + int64(v.Every)
+}
+
 func (v *server) up() bool {
 	_, down := during(v.Down, v.now)
 	return !down
@@ -225,6 +259,11 @@ func (v *server) busy() int {
 func (v *server) arrive(j *job) {
 	if !v.up() || v.Backlog > 0 && v.busy() >= v.Workers && len(v.queue) >= v.Backlog {
 		j.end, j.done = refused, v.now
+		v.ended(j)
+		return
+	}
+	if v.Sheds > 0 && v.inside() >= v.Sheds {
+		j.end, j.done, j.status = answered, v.now, 503
 		v.ended(j)
 		return
 	}
@@ -282,6 +321,9 @@ func (v *server) speed() float64 {
 	if len(v.running) == 0 || v.stopped >= 0 || !v.up() {
 		return 0
 	}
+	if paused, _ := v.paused(); paused {
+		return 0
+	}
 	free := max(v.cpus-v.taken(v.now), 0.02*v.cpus)
 	return min(1, free/float64(len(v.running)))
 }
@@ -292,9 +334,12 @@ func (v *server) until(to int64) int64 {
 	for v.pause = false; v.now < to && !v.pause; {
 		v.die()
 		speed := v.speed()
-		next := min(to, (v.index+1)*v.period, v.moves(v.now), edge(v.Down, v.now))
+		paused, changes := v.paused()
+		next := min(to, (v.index+1)*v.period, v.moves(v.now), edge(v.Down, v.now), changes)
 		for _, j := range v.away {
-			next = min(next, max(j.until, v.now+1))
+			if !paused {
+				next = min(next, max(j.until, v.now+1))
+			}
 		}
 		if len(v.retries) > 0 {
 			next = min(next, max(v.retries[0].at, v.now+1))
@@ -362,8 +407,9 @@ func (v *server) pass(next int64, speed float64) {
 	}
 	still := v.away[:0:0]
 	var over []*job
+	paused, _ := v.paused()
 	for _, j := range v.away {
-		if j.until > v.now {
+		if paused || j.until > v.now {
 			still = append(still, j)
 		} else {
 			over = append(over, j)

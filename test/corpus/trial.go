@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -294,7 +295,7 @@ func (t *trial) account(j *job) {
 		k.Timeouts++
 	case answered:
 		if j.status != 200 {
-			k.Status["500"]++
+			k.Status[strconv.Itoa(j.status)]++
 			return
 		}
 		k.Status["200"]++

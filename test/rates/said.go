@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/lab/results"
+	"github.com/millicore/millicore/test/corpus"
+)
+
+const (
+	alone = "services:\n  a: {command: [x, \"${port}\"]}\n"
+	pair  = "services:\n  a: {command: [x, \"${port}\"], env: {V: \"${v}\"}}\nvary: {v: [A, B]}\n"
+)
+
+// said is one statement of one record.
+type said struct {
+	What  string `json:"what"`
+	Kind  string `json:"kind"`
+	Seed  uint64 `json:"seed"`
+	False bool   `json:"false,omitempty"`
+	Text  string `json:"text,omitempty"` // of a false one
+}
+
+// Two statements are about what is not said: whether a record has an answer, and whether it
+// has a cause where there is one. False is silence.
+const (
+	answers = "~answer"
+	cause   = "~cause"
+)
+
+// judge collects the statements of a record.
+type judge struct {
+	kind kind
+	seed uint64
+	text string
+	all  []said
+}
+
+func (j *judge) say(what string, wrong bool, format string, args ...any) {
+	s := said{What: what, Kind: j.kind.name, Seed: j.seed, False: wrong}
+	if wrong {
+		s.Text = j.text + " | " + fmt.Sprintf(format, args...)
+	}
+	j.all = append(j.all, s)
+}
+
+func (j *judge) answered(yes bool) { j.say(answers+stationary(j.kind), !yes, "no answer") }
+func (j *judge) caused(yes bool)   { j.say(cause, !yes, "no cause") }
+
+// stationary is the group of a kind, of two.
+func stationary(k kind) string {
+	if k.group == "" {
+		return ", stationary"
+	}
+	return ", others"
+}
+
+// in names a statement in the group of its kind.
+func (k kind) in(what string) string {
+	if k.group == "" {
+		return what
+	}
+	return what + ": " + k.group
+}
+
+// limits are the lines of a service's CPU limit.
+func (s service) limits() string {
+	if s.limit == 0 {
+		return ""
+	}
+	return fmt.Sprintf("limits: {cpu: %dm}\n", int(math.Round(s.limit*1000)))
+}
+
+// scratch is where the records are written, one after the other.
+var scratch string
+
+func summarize(c *corpus.Case, seed uint64) (*summary.Summary, error) {
+	dir := filepath.Join(scratch, "record")
+	defer os.RemoveAll(dir)
+	if err := c.Write(dir, seed); err != nil {
+		return nil, err
+	}
+	r, err := results.Open(record.Own, dir)
+	return r.Summary, err
+}
