@@ -18,7 +18,8 @@ type division struct {
 }
 
 // direct attributes the times with direct evidence: the lag of the generator, then the
-// windows of the replica (evidence.during). For these it is known what happened. All later attributions
+// windows of the replica (evidence.during). That the replica stood still is known; that the
+// request wanted its CPU then is not: throttling is an upper bound. All later attributions
 // are estimates.
 func (d *division) direct() {
 	r := d.request

@@ -20,11 +20,13 @@ type Causes struct {
 	// GeneratorQueue is the wait in queues of the service that a pause of the generator
 	// caused: requests that it sent late arrive at once.
 	GeneratorQueue float64 `json:"generator_queue"`
-	Throttling     float64 `json:"throttling"` // windows of the same replica, and the queue that they built
-	Dependency     float64 `json:"dependency"`
-	Restart        float64 `json:"restart"`    // down, or killed for memory
-	Neighbours     float64 `json:"neighbours"` // waiting for a CPU that others used
-	Rest           float64 `json:"rest"`       // queueing and work
+	// Throttling is windows of the same replica, and the queue that they built. The limit
+	// costs at most this: a request may have waited for something else meanwhile.
+	Throttling float64 `json:"throttling"`
+	Dependency float64 `json:"dependency"`
+	Restart    float64 `json:"restart"`    // down, or killed for memory
+	Neighbours float64 `json:"neighbours"` // waiting for a CPU that others used
+	Rest       float64 `json:"rest"`       // queueing and work
 
 	// ThrottledDirectly is the part of Throttling within windows.
 	ThrottledDirectly float64 `json:"throttled_directly"`

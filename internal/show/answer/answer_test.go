@@ -58,7 +58,7 @@ func TestTheCauseOfASlowTail(t *testing.T) {
 		want string
 	}{
 		{"nothing was observed", nil, ""},
-		{"throttling", &summary.Causes{Requests: 20, Throttling: 0.89, Rest: 0.11}, "its CPU limit: throttling is 89% of the slow tail."},
+		{"throttling", &summary.Causes{Requests: 20, Throttling: 0.89, Rest: 0.11}, "its CPU limit, unless the requests wait for something else: throttling is at most 89% of the slow tail."},
 		{"too few requests", &summary.Causes{Requests: 19, Throttling: 0.89, Rest: 0.11}, ""},
 		{"too few requests, late ones", &summary.Causes{Requests: 19, Generator: 0.89, Rest: 0.11}, "not known: the slowest requests waited mostly in the generator."},
 		{"its own work", &summary.Causes{Requests: 500, Throttling: 0.4, Rest: 0.6}, ""},

@@ -128,7 +128,7 @@ func (a *asked) contrast(best verdict.Contender, others []verdict.Contender) str
 	}
 	of, own := worst.Cell.ThrottledShare(), best.Cell.ThrottledShare()
 	if of == nil {
-		return fmt.Sprintf("the CPU limit: throttling explains %s of the slow tail of %s.", cause.Text(), worst.Name)
+		return fmt.Sprintf("the CPU limit: throttling explains at most %s of the slow tail of %s.", whole(cause.Value), worst.Name)
 	}
 	text := fmt.Sprintf("the CPU limit stops %s in %s of its periods", worst.Name, display.Share(*of))
 	if own != nil && *own < *of/2 {
@@ -187,7 +187,8 @@ func (a *asked) single(i int) Answer {
 		}
 		answer.Do = generatorAdvice
 	case known && top.Name == "throttling":
-		answer.Why = fmt.Sprintf("its CPU limit: throttling is %s of the slow tail.", top.Text())
+		// A request that waits for something else is as slow without the limit.
+		answer.Why = fmt.Sprintf("its CPU limit, unless the requests wait for something else: throttling is at most %s of the slow tail.", whole(top.Value))
 		answer.Do = "raise the CPU limit, or lower the parallelism: millicore try measures both."
 	case known:
 		answer.Why = fmt.Sprintf("%s is %s of the slow tail.", top.Long, top.Text())
