@@ -191,12 +191,20 @@ func busyThreads(n int) string {
 	return fmt.Sprintf("%d busy threads do", n)
 }
 
-// none words what does not limit a service.
+// none words what does not limit a service: what it has no limit of does not need a word.
 func none(f finding.Finding) string {
-	if f.Failed {
-		return "neither its CPU limit nor memory"
+	var not []string
+	if f.Use.OfLimit != nil {
+		not = append(not, "its CPU limit")
 	}
-	return "neither its CPU limit, nor memory, nor errors"
+	not = append(not, "memory")
+	if !f.Failed {
+		not = append(not, "errors")
+	}
+	if len(not) == 1 {
+		return "not memory"
+	}
+	return "neither " + strings.Join(not, ", nor ")
 }
 
 func tail(f finding.Finding, what string) string {

@@ -64,7 +64,7 @@ func showCompared(dir string) error {
 		return err
 	}
 	return errors.Join(compare.JSON(io.Discard, r), compare.CSV(io.Discard, r), compare.BenchmarkMatches(io.Discard, matches),
-		text.Markdown(io.Discard, r.Blocks()))
+		text.Markdown(io.Discard, r.Blocks(true)))
 }
 
 // survives shows a record, and reports a panic with what was changed in it. A derivation
