@@ -23,14 +23,11 @@ var (
 	open          = sample.Open
 	p99At         = sample.P99At
 	procs         = sample.ProcsCell
-	rate          = sample.Rate
 	recoversAt    = sample.RecoversAt
-	replicas      = sample.Replicas
 	searches      = sample.SearchesOf
 	staged        = sample.Staged
 	tailOf        = sample.TailOf
 	testedAt      = sample.TestedAt
-	throttled     = sample.Throttled
 	trials        = sample.TrialsAt
 	within        = sample.Within
 )
