@@ -10,26 +10,37 @@ import (
 	"github.com/millicore/millicore/test/testkit/fixture"
 )
 
-// Five frames are unsteady only if all of them rise or fall; four are too few.
-func TestFewFramesMustAllRiseOrFall(t *testing.T) {
-	steady := []float64{100, 100, 100, 100, 100, 100}
+// A third must differ, and the order of all intervals must show it.
+func TestADriftIsATrend(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		p99  []float64
 		want bool
 	}{
-		{"four frames, each twice the one before", []float64{10, 20, 40, 80}, false},
+		{"four intervals, each twice the one before", []float64{10, 20, 40, 80}, false},
 		{"five that rise", []float64{10, 11, 13, 15, 20}, true},
 		{"five that fall", []float64{20, 15, 13, 11, 10}, true},
 		{"five that rise a little", []float64{10, 11, 12, 13, 14}, false},
 		{"five in another order", []float64{10, 13, 11, 15, 20}, false},
-		{"six in another order", []float64{10, 10, 13, 11, 20, 20}, true},
+		{"eight that rise, with one exchanged", []float64{10, 10.5, 13, 11, 20, 21, 22, 30}, true},
+		{"pauses at the end", []float64{10, 10.1, 9.9, 10.2, 9.8, 10, 100, 9.7, 100}, false},
 	} {
-		n := len(c.p99)
-		d := drift{p99: c.p99, rate: steady[:n], requests: int64(n) * driftRequests}
-		if got := d.unsteady(); got != c.want {
-			t.Errorf("%s: unsteady %v, want %v", c.name, got, c.want)
+		if got := drifts(c.p99); got != c.want {
+			t.Errorf("%s: drifts %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// A service that becomes four times as fast at 80 requests/s: an interval of a second has too
+// few requests, and two have enough.
+func TestAWarmUpOfFewRequestsIsADrift(t *testing.T) {
+	var d drift
+	for i := range 11 {
+		took := 40*time.Millisecond - time.Duration(i)*3*time.Millisecond
+		d.add(fixture.Client(i, signals.Measure, 80, took))
+	}
+	if len(d.p50) != 5 || !d.unsteady() {
+		t.Errorf("%v: not a drift", d.p50)
 	}
 }
 
