@@ -61,7 +61,7 @@ func (k kind) random(seed, way uint64) *rand.Rand {
 
 func uniform(r *rand.Rand, low, high float64) float64 { return low + (high-low)*r.Float64() }
 
-// spread is uniform in the logarithm.
+// spread draws a number whose logarithm is uniform.
 func spread(r *rand.Rand, low, high float64) float64 {
 	return low * math.Exp(r.Float64()*math.Log(high/low))
 }
@@ -70,7 +70,7 @@ func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 
 func millis(v float64) time.Duration { return time.Duration(v * float64(ms)) }
 
-// work is random work of a mean, in ms, and its name.
+// work draws how the work of requests is distributed, with a mean in ms, and names it.
 func work(r *rand.Rand, mean float64) (func(*rand.Rand) time.Duration, string) {
 	switch r.IntN(3) {
 	case 0:
