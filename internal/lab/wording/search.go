@@ -2,6 +2,7 @@ package wording
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/base/digits"
@@ -60,7 +61,7 @@ var searchWords = map[finding.Kind]func(f finding.Finding) string{
 		return capacityChanged(f) + "; it still warms up, as it seems"
 	},
 	finding.CapacityFell: func(f finding.Finding) string {
-		return capacityChanged(f) + "; a leak, a backlog or heat does that"
+		return capacityChanged(f) + "; a leak, a backlog, heat or pauses do that"
 	},
 	finding.Interrupted: fixed("the search was interrupted"),
 
@@ -105,7 +106,13 @@ var searchWords = map[finding.Kind]func(f finding.Finding) string{
 // capacityChanged writes the capacities that a search began and ended with.
 func capacityChanged(f finding.Finding) string {
 	return fmt.Sprintf("its capacity changed from about %s to about %s in the %.0f s of the search",
-		digits.Significant(f.Load, 2), digits.Significant(f.Other, 2), f.Seconds)
+		about(f.Load), about(f.Other), f.Seconds)
+}
+
+// about writes a figure that is known to two digits.
+func about(v float64) string {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64)
+	return digits.Significant(v, 2)
 }
 
 // howOften writes in how many windows of a search others took CPU.

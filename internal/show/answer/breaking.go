@@ -218,7 +218,7 @@ func (a *asked) next(c *summary.Cell) string {
 		}
 		return "let it warm up longer, and search again: --set measure.warmup=1m."
 	case search.Ended(b.Ended) == search.Fell:
-		return "look for what grows while it runs: memory, threads, open connections, a queue, temperature."
+		return "look for what grows while it runs (memory, threads, connections, a queue, heat), or stops it now and then."
 	case search.Ended(b.Ended) == search.Lowest:
 		return "raise the objective, or look at the log of the service: no load meets it."
 	case b.AtLeast && search.Ended(b.Ended) == search.Most, b.AtLeast && c.Load.Stages:
