@@ -7,6 +7,32 @@ import (
 	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
+// Ended is why a search ended.
+type Ended string
+
+const (
+	Broke       Ended = "broke"       // the service broke: its load is in the result
+	Time        Ended = "time"        // the search time was used up
+	Most        Ended = "most"        // the highest load allowed met the objective
+	Limited     Ended = "limited"     // the generator or the host was the limit
+	AgentLost   Ended = "agent lost"  // so the generator was the limit
+	Lowest      Ended = "lowest"      // the objective was missed at the lowest load tried
+	Disturbed   Ended = "disturbed"   // others took CPU in too many windows
+	Rose        Ended = "rose"        // its capacity, during the search
+	Fell        Ended = "fell"        // likewise
+	Gone        Ended = "gone"        // the service became unavailable
+	Silent      Ended = "silent"      // no request ended
+	Interrupted Ended = "interrupted" // from outside
+	NoObjective Ended = "no objective"
+)
+
+// Changed reports whether the capacity of the service changed during the search.
+func (e Ended) Changed() bool { return e == Rose || e == Fell }
+
+// Generator reports whether the generator or the host, rather than the service, ended
+// the search.
+func (e Ended) Generator() bool { return e == Limited || e == AgentLost }
+
 // wide is a width of the interval, as a share of the answer, that is mentioned in the
 // reason.
 const wide = 0.3

@@ -1,7 +1,6 @@
 package answer_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -14,6 +13,16 @@ import (
 
 // most is the number of words that an answer has, with its caveats.
 const most = 60
+
+// printed is an answer with its name. It checks the number of words.
+func printed(t *testing.T, name string, a answer.Answer) string {
+	t.Helper()
+	text := strings.Join(append(a.Lines(), a.Caveats...), "\n")
+	if words := len(strings.Fields(text)); words > most {
+		t.Errorf("%s: %d words, want at most %d", name, words, most)
+	}
+	return "== " + name + "\n" + text + "\n\n"
+}
 
 func TestAnswers(t *testing.T) {
 	var b strings.Builder
@@ -35,16 +44,7 @@ func TestAnswers(t *testing.T) {
 		{"foreign names", sample.Hostile()},
 	} {
 		a := answer.Of(one.of.Summary)
-		words := 0
-		fmt.Fprintf(&b, "== %s\n", one.name)
-		for _, line := range append(a.Lines(), a.Caveats...) {
-			fmt.Fprintln(&b, line)
-			words += len(strings.Fields(line))
-		}
-		fmt.Fprintln(&b)
-		if words > most {
-			t.Errorf("%s: %d words, want at most %d", one.name, words, most)
-		}
+		b.WriteString(printed(t, one.name, a))
 	}
 	golden.Check(t, "answers.txt", b.String())
 }
