@@ -65,7 +65,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		s.Causes = c.tail.result(c.trials, c.goal, all)
 	}
 	if held && c.levels == nil && s.Breaking == nil {
-		if by, shown := capacity.OwnCause(c.goal, all); by != "" {
+		if by, shown := capacity.UnderLoad(c.goal, all); by != "" {
 			s.Own = &summary.OwnCause{By: by, Shown: shown}
 		}
 	}

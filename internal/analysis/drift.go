@@ -19,14 +19,14 @@ type drift struct {
 
 // A trial drifts if the median, the p99 or the rate of one third is driftFactor times the
 // other's, and all of its intervals rise or fall more consistently than by chance. Each of
-// the three is tested at trendLevel, which is 2 of the 5! orders of five intervals, so that
-// a service that has settled is said to drift in at most 5% of its trials. A third alone
+// the three is tested at trendLevel, at which a step in the middle of ten intervals is still
+// a trend. It holds for independent intervals; those of a queue are not. A third alone
 // shows little: a service with a pause in some of them differs between thirds, too.
 const (
 	driftFactor   = 1.5
 	driftFrames   = 5
 	driftRequests = 100
-	trendLevel    = 1. / 60
+	trendLevel    = 1. / 30
 )
 
 func (d *drift) add(f *signals.Frame) {

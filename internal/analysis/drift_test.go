@@ -23,6 +23,7 @@ func TestADriftIsATrend(t *testing.T) {
 		{"five that rise a little", []float64{10, 11, 12, 13, 14}, false},
 		{"five in another order", []float64{10, 13, 11, 15, 20}, false},
 		{"eight that rise, with one exchanged", []float64{10, 10.5, 13, 11, 20, 21, 22, 30}, true},
+		{"a step in the middle of ten", []float64{1, 1.2, 0.9, 1.1, 1.05, 9.5, 10, 9.2, 10.5, 9.8}, true},
 		{"pauses at the end", []float64{10, 10.1, 9.9, 10.2, 9.8, 10, 100, 9.7, 100}, false},
 	} {
 		if got := drifts(c.p99); got != c.want {

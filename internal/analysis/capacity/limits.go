@@ -66,7 +66,7 @@ func (s Stretch) used(blocks []search.Block) (by string, shown finding.Finding) 
 	if by, shown := s.busy(); by != "" {
 		return by, shown
 	}
-	if by, shown := OwnCause(s.Goal, s.Sums); by != "" {
+	if by, shown := ownCause(s.Goal, s.Sums); by != "" {
 		return by, shown
 	}
 	return summary.ByService, s.unknown()

@@ -14,8 +14,7 @@ const (
 	// data after 200 ms, and its attempt to connect after 1 s (Linux TCP_RTO_MIN,
 	// TCP_TIMEOUT_INIT).
 	firstRetry = 200 * time.Millisecond
-	// fewDrops is so few dropped attempts to connect, or ended workers, that they may be
-	// chance.
+	// fewDrops is so few dropped attempts to connect that they may be chance.
 	fewDrops = 3
 	// ofDrops is the number of late requests for each dropped attempt from which others
 	// are late for other reasons. Some were dropped before the window.
@@ -25,16 +24,27 @@ const (
 	// stalledMuch is the share of the time that waits for memory, or of the CPU time that
 	// evicts and reads pages, from which they limit.
 	stalledMuch = 0.2
+	// fewestRefaults is how many pages a request must read again for the waits to be for them.
+	fewestRefaults = 0.1
 	// refaultCost is the CPU time that evicts a page and reads it again from a fast disk. A
 	// server that read 38 and 740 pages a request again used 21 and 27 us more for each than
 	// with a memory limit that held the file (Linux 6.18, 4 KiB).
 	refaultCost = 20 * time.Microsecond
 )
 
-// OwnCause returns what makes a service slow without using up its CPU limit, by counters of
-// its own: its accept queue, its memory limit, or the end of its workers; none if no counter
-// shows any of them. By is a value of limited_by.
-func OwnCause(g objective.Goal, t *sums.Total) (by string, shown finding.Finding) {
+// UnderLoad returns what makes a service slow under a constant load, by counters of its own;
+// none if it is at its CPU limit, which makes queues of any kind.
+func UnderLoad(g objective.Goal, t *sums.Total) (by string, shown finding.Finding) {
+	if atOwnLimit(&t.Server) || stoppedInBursts(&t.Server) {
+		return "", finding.Finding{}
+	}
+	return ownCause(g, t)
+}
+
+// ownCause returns what makes a service slow without using up its CPU limit: its accept
+// queue, or its memory limit; none if no counter shows any of them. By is a value of
+// limited_by.
+func ownCause(g objective.Goal, t *sums.Total) (by string, shown finding.Finding) {
 	if shown := acceptQueue(g, t); !shown.None() {
 		return summary.ByAcceptQueue, shown
 	}
@@ -47,8 +57,9 @@ func OwnCause(g objective.Goal, t *sums.Total) (by string, shown finding.Finding
 // acceptQueue returns that the kernel drops attempts to connect because the queue of those
 // that wait for the service is full. The counter is that of the service's own sockets, so
 // the drops are certain. They cause the slow tail if about as many requests were as late
-// as a retry is. A service that has no time to accept drops connections, too: there the
-// queue is long enough to miss the objective by itself, and a longer one changes nothing.
+// as a retry is. A service that is too slow drops connections, too: there the queue is long
+// enough to miss the objective by itself, or most requests wait long, and a longer queue
+// changes nothing.
 func acceptQueue(g objective.Goal, t *sums.Total) finding.Finding {
 	s, k := &t.Server, &t.Client
 	drops, n := sums.Value(s.ListenDrops), float64(k.Latency.Count())
@@ -61,7 +72,7 @@ func acceptQueue(g objective.Goal, t *sums.Total) finding.Finding {
 	switch {
 	case drops < fewDrops || rate == nil || float64(late) < g.Late()*n || late > ofDrops*drops:
 		return finding.Finding{}
-	case float64(sums.Value(s.Backlog)) >= *rate*patience.Seconds():
+	case s.Backlogs() >= *rate*patience.Seconds() || k.Latency.Quantile(0.5) > patience/2:
 		return finding.Finding{}
 	}
 	return finding.Finding{Kind: finding.AcceptQueueFull, N: int(drops), Of: int(sums.Value(s.Backlog))}
@@ -78,7 +89,7 @@ func memoryStall(t *sums.Total) finding.Finding {
 		return finding.Finding{}
 	}
 	each := float64(*s.Refaults) / n
-	if stalled := s.MemoryStalled(); stalled != nil && *stalled >= stalledMuch {
+	if stalled := s.MemoryStalled(); stalled != nil && *stalled >= stalledMuch && each >= fewestRefaults {
 		return finding.Finding{Kind: finding.MemoryStalled, Value: each, Share: *stalled}
 	}
 	if cpu := s.CPUSeconds(); each < 1 || cpu == nil || float64(*s.Refaults)*refaultCost.Seconds() < stalledMuch**cpu {

@@ -43,6 +43,8 @@ func TestCausesByTheServicesOwnCounters(t *testing.T) {
 		return signals.Server{ListenDrops: &drops, Backlog: &backlog}
 	}
 	stalled, calm := 4.0, 0.5
+	limited := queue(30, 8)
+	limited.CPU, limited.CPULimit, limited.Periods, limited.ThrottledPeriods, limited.Throttled = new(9.9), new(1.0), new(int64(100)), new(int64(95)), new(20.0)
 	for name, c := range map[string]struct {
 		total *sums.Total
 		want  finding.Kind
@@ -52,6 +54,8 @@ func TestCausesByTheServicesOwnCounters(t *testing.T) {
 		"late requests, and no drops":                {lateIn(t, 30, time.Second, queue(0, 8)), finding.None},
 		"many more are late than were dropped":       {lateIn(t, 300, time.Second, queue(30, 8)), finding.None},
 		"a queue that is long enough to be late":     {lateIn(t, 30, time.Second, queue(30, 128)), finding.None},
+		"most requests wait as well":                 {lateIn(t, 700, 300*time.Millisecond, queue(400, 8)), finding.None},
+		"it is at its CPU limit":                     {lateIn(t, 30, time.Second, limited), finding.None},
 		"late by less than a retry":                  {lateIn(t, 30, 150*time.Millisecond, queue(30, 8)), finding.None},
 		"it waits for memory":                        {lateIn(t, 30, time.Second, memory(full, 5000, &stalled)), finding.MemoryStalled},
 		"the eviction takes CPU time, not the disk":  {lateIn(t, 30, time.Second, memory(full, 15_000, &calm)), finding.MemoryRefaults},
@@ -60,7 +64,7 @@ func TestCausesByTheServicesOwnCounters(t *testing.T) {
 		"few pages are read again":                   {lateIn(t, 30, time.Second, memory(full, 500, nil)), finding.None},
 		"pages are read again, below the limit":      {lateIn(t, 30, time.Second, memory(half, 5000, &stalled)), finding.None},
 	} {
-		if _, got := OwnCause(goal, c.total); got.Kind != c.want {
+		if _, got := UnderLoad(goal, c.total); got.Kind != c.want {
 			t.Errorf("%s: %v, want kind %v", name, got, c.want)
 		}
 	}

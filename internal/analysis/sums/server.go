@@ -154,6 +154,9 @@ func (s *Server) Refused() *float64 {
 // CPUSeconds is the CPU time of all replicas; nil: not measured.
 func (s *Server) CPUSeconds() *float64 { return s.cpu }
 
+// Backlogs is how many connections may wait for all replicas together.
+func (s *Server) Backlogs() float64 { return float64(Value(s.Backlog)) * max(1, s.count()) }
+
 // MemoryStalled is the share of the time, 0..1, in which something in the service waited
 // for memory; nil: not measured.
 func (s *Server) MemoryStalled() *float64 { return Over(s.stalled, &s.seconds) }

@@ -57,7 +57,7 @@ func Between(before, after Counters) Server {
 		CPUPressure:      risen(before.CPUPressure, after.CPUPressure),
 		MemoryStall:      risen(before.MemoryStall, after.MemoryStall),
 		Refaults:         risen(before.Refaults, after.Refaults),
-		ListenDrops:      risen(before.ListenDrops, after.ListenDrops),
+		ListenDrops:      dropped(before.ListenDrops, after.ListenDrops),
 		AcceptQueue:      after.AcceptQueue,
 		Backlog:          after.Backlog,
 		ProcessesEnded:   risen(before.ProcessesEnded, after.ProcessesEnded),
@@ -73,6 +73,15 @@ func risen[T int64 | float64](before, after *T) *T {
 		d = *after
 	}
 	return &d
+}
+
+// dropped is how many attempts to connect were dropped. Their number falls where one of
+// several sockets is closed, with its own: then none is known to be new.
+func dropped(before, after *int64) *int64 {
+	if before != nil && after != nil && *after < *before {
+		return new(int64)
+	}
+	return risen(before, after)
 }
 
 // Plus adds measured values: unknown plus unknown stays unknown.

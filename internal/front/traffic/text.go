@@ -36,7 +36,7 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, details bool, out dis
 	b.WriteString(server(r, out))
 	b.WriteString(thresholds(kept, out))
 	if details {
-		for _, text := range flagged(r.Cell) {
+		for _, text := range flagged(r.Cell, summary.FlagFewTrials) {
 			fmt.Fprintf(&b, "%s\n", out.Paint(out.Wrap("! "+text, ""), display.Warning))
 		}
 	} else {
@@ -46,11 +46,14 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, details bool, out dis
 	return err
 }
 
-// flagged is what the flags of a cell mean, without those that have no meaning for a single
+// ofTheAnswer are the flags of which the answer speaks, and one that has no meaning for a single
 // load.
-func flagged(c *summary.Cell) (texts []string) {
+var ofTheAnswer = []summary.Flag{summary.FlagFewTrials, summary.FlagSentLate, summary.FlagGeneratorLimited, summary.FlagBusyNeighbour, summary.FlagBusyHypervisor}
+
+// flagged is what the flags of a cell mean, without some of them.
+func flagged(c *summary.Cell, without ...summary.Flag) (texts []string) {
 	for _, word := range c.Flags {
-		if text := narrative.FlagText(word, c); text != "" && word != summary.FlagFewTrials {
+		if text := narrative.FlagText(word, c); text != "" && !slices.Contains(without, word) {
 			texts = append(texts, text)
 		}
 	}
@@ -66,8 +69,8 @@ func first(url string, r *Result, details bool, out display.Terminal) string {
 	if text := hiddenStall(r); text != "" {
 		a.Caveats = append([]string{text}, a.Caveats...)
 	}
-	if c := r.Cell; !details && !c.Generator.Limited && !c.Generator.SentLate { // of these the answer speaks
-		a.Caveats = append(a.Caveats, flagged(c)...)
+	if !details {
+		a.Caveats = append(a.Caveats, flagged(r.Cell, ofTheAnswer...)...)
 	}
 	a.Caveats = a.Caveats[:min(len(a.Caveats), 2)]
 	lines := a.Lines()

@@ -12,8 +12,8 @@ type AcceptQueue struct {
 	// since they listen: the queue was full, or there was no memory. A client tries again
 	// after 1, 3 and 7 s.
 	Drops   int64
-	Waiting int64 // connections that wait now, in the fullest of the queues
-	Backlog int64 // how many may wait, in that queue
+	Waiting int64 // connections that wait now, in all queues
+	Backlog int64 // how many may wait, in all of them
 }
 
 // A message of sock_diag(7) about a socket: struct inet_diag_msg, and then attributes.
@@ -44,11 +44,8 @@ func (q *AcceptQueue) add(message []byte, address netip.AddrPort) bool {
 	if binary.BigEndian.Uint16(message[diagPortFrom:]) != address.Port() || !local.IsUnspecified() && local != address.Addr().Unmap() {
 		return false
 	}
-	waiting := int64(binary.NativeEndian.Uint32(message[diagQueued:]))
-	backlog := int64(binary.NativeEndian.Uint32(message[diagQueued+4:]))
-	if q.Backlog == 0 || waiting*q.Backlog > q.Waiting*backlog {
-		q.Waiting, q.Backlog = waiting, backlog
-	}
+	q.Waiting += int64(binary.NativeEndian.Uint32(message[diagQueued:]))
+	q.Backlog += int64(binary.NativeEndian.Uint32(message[diagQueued+4:]))
 	for rest := message[diagSize:]; len(rest) >= 4; {
 		size, kind := int(binary.NativeEndian.Uint16(rest)), binary.NativeEndian.Uint16(rest[2:])
 		if size < 4 || size > len(rest) {

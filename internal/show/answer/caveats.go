@@ -96,13 +96,16 @@ func (a *asked) killed() string {
 	return a.some(func(c *summary.Cell) bool { return c.Has(summary.FlagOOMKilled) }, "was", "were", "killed at the memory limit")
 }
 
-// workersEnded are the processes that a service lost beside its main one while requests
-// failed. A service that ends its workers in turn loses no request.
+// manyEnded is how many processes ended, and connections failed, that are hardly chance.
+const manyEnded = 3
+
+// workersEnded are the processes that a service lost beside its main one, as workers that
+// their master kills, if connections failed. One that ends its workers in turn loses none.
 func (a *asked) workersEnded() string {
 	for i := range a.s.Cells {
 		c := &a.s.Cells[i]
-		if c.Ended != nil && *c.Ended > 0 && c.Errors.Refused+c.Errors.Cut > 0 {
-			return fmt.Sprintf("%s lost %s while requests failed: see its log; a master may kill slow workers.", a.names[i], display.Counted(*c.Ended, "worker"))
+		if c.Ended != nil && *c.Ended >= manyEnded && c.Errors.Refused+c.Errors.Cut >= manyEnded {
+			return fmt.Sprintf("Of %s %s ended beside the main one, and connections were cut or refused: see its log.", a.names[i], display.Grouped(*c.Ended)+" processes")
 		}
 	}
 	return ""

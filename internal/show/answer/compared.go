@@ -54,6 +54,9 @@ func OfPairs(metric string, pairs []Pair, sides Sides) Answer {
 		answer.Why = gap + "."
 	case most != nil:
 		answer.Why = most.cause()
+		if len(pairs) > 1 {
+			answer.Why = "in " + display.Plain(most.Name) + ", " + answer.Why
+		}
 	}
 	switch {
 	case tested == 0 && sides.Benchmarks:
@@ -76,10 +79,10 @@ func OfPairs(metric string, pairs []Pair, sides Sides) Answer {
 	if sides.Incomparable {
 		answer.Caveats = append(answer.Caveats, "The conditions of A and B differ, as listed below.")
 	}
-	answer.Caveats = append(answer.Caveats, disturbedSides(pairs)...)
 	if sides.TwoRecords && most != nil {
 		answer.Caveats = append(answer.Caveats, "Two runs: a machine that changed between them looks the same.")
 	}
+	answer.Caveats = append(answer.Caveats, disturbedSides(pairs)...)
 	answer.Caveats = answer.bounded(answer.Caveats)
 	return answer
 }
@@ -93,7 +96,7 @@ func (p *Pair) cause() string {
 	}
 	a := &asked{s: &summary.Summary{Cells: []summary.Cell{*worst.Cell}}}
 	if p.Main.Metric == verdict.BreakingPointMetric {
-		if b := worst.Cell.Breaking; b != nil && b.LimitedBy != "" {
+		if b := worst.Cell.Breaking; b != nil && b.LimitedBy != "" && b.Contradiction == "" && !b.AtLeast {
 			return fmt.Sprintf("in %s %s", worst.Name, a.limit(worst.Cell))
 		}
 	} else if text := a.contrast(best, []verdict.Contender{worst}); text != "" {
@@ -101,7 +104,7 @@ func (p *Pair) cause() string {
 	}
 	switch n := len(p.Differs); {
 	case n == 0:
-		return "not known; nothing was set differently, as far as the records show."
+		return "not known; the records show no setting that differs."
 	case n == 1:
 		return "only this was set differently: " + display.Plain(p.Differs[0]) + "."
 	}

@@ -1,7 +1,6 @@
 package answer_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -49,23 +48,14 @@ func TestAnswersOfComparisons(t *testing.T) {
 		{"benchmarks", one(nil, calm, calm), answer.Sides{Benchmarks: true}},
 		{"both ways", append(one(higher, calm, &stopped), one(lower, calm, calm, "GOMAXPROCS 6 → 1")...), answer.Sides{TwoRecords: true}},
 	} {
-		a := answer.OfPairs(cmpMetric(c.pairs), c.pairs, c.sides)
-		words := 0
-		fmt.Fprintf(&b, "== %s\n", c.name)
-		for _, line := range append(a.Lines(), a.Caveats...) {
-			fmt.Fprintln(&b, line)
-			words += len(strings.Fields(line))
-		}
-		fmt.Fprintln(&b)
-		if words > most {
-			t.Errorf("%s: %d words, want at most %d", c.name, words, most)
-		}
+		a := answer.OfPairs(metricOf(c.pairs), c.pairs, c.sides)
+		b.WriteString(printed(t, c.name, a))
 	}
 	golden.Check(t, "compared.txt", b.String())
 }
 
-// cmpMetric is the metric that answers.
-func cmpMetric(pairs []answer.Pair) string {
+// metricOf is the metric that answers.
+func metricOf(pairs []answer.Pair) string {
 	if d := pairs[0].Main; d != nil {
 		return d.Metric
 	}

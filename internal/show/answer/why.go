@@ -68,7 +68,7 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 	finding.ThrottledInBursts: func(f finding.Finding) string { return "its CPU limit, in bursts: " + usedOf(f.Use) },
 	finding.OOMKills:          func(f finding.Finding) string { return "its memory limit: " + display.Counted(int64(f.N), "OOM kill") },
 	finding.AcceptQueueFull: func(f finding.Finding) string {
-		return fmt.Sprintf("its accept queue: %s at a backlog of %d, and each waits 1, 3 or 7 s", display.Counted(int64(f.N), "dropped connection"), f.Of)
+		return fmt.Sprintf("its accept queue: %s at a backlog of %d; each waits 0.2 s, or 1 s and more", display.Counted(int64(f.N), "dropped connection attempt"), f.Of)
 	},
 	finding.MemoryStalled: func(f finding.Finding) string {
 		return "its memory limit: it waits for evicted pages " + whole(f.Share) + " of the time"
