@@ -205,4 +205,6 @@ func spot(b *summary.BreakingPoint) string {
 
 // capacityChanged reports whether a finding is that the service changed while it was
 // searched.
-func capacityChanged(finding.Finding) bool { return false }
+func capacityChanged(f finding.Finding) bool {
+	return f.Kind == finding.CapacityRose || f.Kind == finding.CapacityFell
+}

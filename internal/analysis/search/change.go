@@ -16,6 +16,10 @@ import (
 // nil: it stays as it is.
 type account func(at float64) float64
 
+// every is how often, in s, a service may pause that is steady otherwise. A pause spoils the
+// window that it falls into, and looks like a fall if it comes late.
+var every = []float64{4, 8, 16, 32}
+
 // of is the capacity at the time of each look.
 func (a account) of(looks []*look) []float64 {
 	all := make([]float64, len(looks))
@@ -57,6 +61,9 @@ const (
 	// without is what must be left of it without any one of the windows: a single wrong
 	// window is no change.
 	without = 1.5
+	// likelier is how much more a change must explain, in ln, than what else a service may do
+	// that is steady.
+	likelier = 3
 )
 
 // change returns how the capacity changed during the search; none: it did not, as far as the
@@ -71,11 +78,12 @@ func (s *Search) change() (found finding.Finding) {
 		c.settle(s.missed / 4)
 		low, high := s.lowest/2, s.highest*2
 		fits := c.between(low, high, nil).fits
+		least := max(changed, s.stays(c)-fits+likelier)
 		for _, a := range changes {
 			end := a(s.elapsed)
 			share := func(at float64) float64 { return a(at) / end }
 			p := c.between(low, high, share)
-			if gain := p.fits - fits; gain > max(most, changed) && c.robust(low, high, share) {
+			if gain := p.fits - fits; gain > max(most, least) && c.robust(low, high, share) {
 				most = gain
 				to := math.Exp(p.quantile(0.5))
 				found = finding.Finding{Kind: finding.CapacityRose, Load: to * a(c.looks[0].at) / end, Other: to, Seconds: s.elapsed}
@@ -86,6 +94,26 @@ func (s *Search) change() (found finding.Finding) {
 		}
 	}
 	return found
+}
+
+// stays is how well a steady capacity explains the windows, as ln of their probability, if
+// the service pauses, or if some requests are late at any load. Light loads have too few to
+// show these.
+func (s *Search) stays(c *curve) float64 {
+	low, high := s.lowest/2, s.highest*2
+	other := c.undisturbed()
+	other.expect([]float64{.2 * c.allowed, .4 * c.allowed, .6 * c.allowed, mostFloor * c.allowed})
+	best := other.between(low, high, nil).fits
+	if !slices.ContainsFunc(c.looks, func(l *look) bool { return l.burst }) {
+		return best
+	}
+	for _, seconds := range every {
+		other = c.undisturbed()
+		other.every = seconds
+		other.expect(c.floors)
+		best = max(best, other.between(low, high, nil).fits)
+	}
+	return best
 }
 
 // undisturbed is the curve without the windows in which others took CPU: those that missed

@@ -32,6 +32,7 @@ type curve struct {
 	allowed float64   // share of requests, between 0 and 1
 	latency float64   // of the objective, s; 0: unknown, or irrelevant here
 	users   bool      // loads are users, not requests/s
+	every   float64   // s between pauses of the service; 0: it has none
 	floors  []float64 // shares that may fail at any load, equally likely
 	looks   []*look
 }
@@ -45,6 +46,7 @@ type look struct {
 	held   float64 // s for which this load, or one near it, had been held at the window's end
 	single bool    // counts as one look, however long, because it was cut short
 	slow   bool    // the window missed the latency
+	burst  bool    // some of its blocks met the objective, and others missed it by far
 	beside bool    // others took CPU
 
 	likelihood [][]float64 // ln, by floor, and then by distance (rows) and memory
@@ -84,6 +86,18 @@ const (
 	many = 1e7
 )
 
+// burst reports whether some blocks of a window meet the latency, and others miss it by
+// far. A queue that grows does that once; a service that pauses, whenever it pauses.
+func (c *curve) burst(seen []Block) bool {
+	calm, bad := false, false
+	for _, b := range seen {
+		n, late, _ := b.counts()
+		calm = calm || !Exceeds(late, n, c.allowed)
+		bad = bad || Exceeds(late, n, far(c.allowed))
+	}
+	return calm && bad
+}
+
 // saw adds a window.
 func (c *curve) saw(l look) {
 	if l.n > many {
@@ -111,13 +125,17 @@ func (c *curve) settle(calm float64) {
 	for i := range floors {
 		floors[i] = min(floors[i], mostFloor*c.allowed)
 	}
-	floors = slices.Compact(floors)
-	if !slices.Equal(floors, c.floors) {
-		c.floors = floors
+	if floors = slices.Compact(floors); !slices.Equal(floors, c.floors) {
 		for _, l := range c.looks {
 			l.likelihood = nil
 		}
 	}
+	c.expect(floors)
+}
+
+// expect sets the shares that may fail at any load, and tabulates the looks that are not.
+func (c *curve) expect(floors []float64) {
+	c.floors = floors
 	for _, l := range c.looks {
 		if l.likelihood == nil {
 			for _, floor := range floors {
@@ -137,8 +155,13 @@ func (c *curve) share(distance, floor float64) float64 {
 // tabulate computes the likelihood of a look, by distance and memory.
 func (c *curve) tabulate(l *look, floor float64) []float64 {
 	table := make([]float64, rows*len(memories))
-	k := min(l.k, l.n*c.share(trusted, floor))
-	wrong := math.Log(lapse) + betaBinomial(l.n, k, 0.5, 1)
+	k := min(l.k, l.n*c.share(trusted, floor)) // less by a lower floor, so the ways to choose them matter
+	ways := lgamma(l.n+1) - lgamma(k+1) - lgamma(l.n-k+1)
+	unrelated := lapse
+	if c.every > 0 && l.burst {
+		unrelated = 1 - (1-lapse)*math.Exp(-l.window/c.every)
+	}
+	wrong := math.Log(unrelated) + betaBinomial(l.n, k, 0.5, 1)
 	for row := range rows {
 		distance := farthest + float64(row)*fine
 		p := c.share(distance, floor)
@@ -148,8 +171,8 @@ func (c *curve) tabulate(l *look, floor float64) []float64 {
 				perLook = max(perLook, 1)
 			}
 			perLook += doubt * doubt * distance * distance * p * (1 - p)
-			right := math.Log(1-lapse) + betaBinomial(l.n, k, p, 1/perLook)
-			table[row*len(memories)+m] = max(right, wrong) + math.Log1p(math.Exp(-math.Abs(right-wrong)))
+			right := math.Log1p(-unrelated) + betaBinomial(l.n, k, p, 1/perLook)
+			table[row*len(memories)+m] = ways + max(right, wrong) + math.Log1p(math.Exp(-math.Abs(right-wrong)))
 		}
 	}
 	return table

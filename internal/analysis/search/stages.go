@@ -112,10 +112,11 @@ func (s *Search) looked(w window) look {
 	s.before = l
 	if s.late != nil {
 		l.k = w.late
+		l.burst = s.late.burst(w.seen)
 		s.late.saw(l)
 	}
 	if s.bad != nil {
-		l.k = w.bad
+		l.k, l.burst = w.bad, false
 		s.bad.saw(l)
 	}
 	return l
