@@ -32,7 +32,7 @@ or larger if A and B do not differ), n (the trials of A + B), and a verdict: bet
 worse, or ~ for no significant difference. Of several cells it has the metric that
 answers; --details has a table for each. A difference needs at least 4 trials of
 each side, 6 are advised (measure.repeats). A search for a breaking point is one trial, and its
-own interval holds for its start alone. The methods are Mann-Whitney's test,
+own interval holds for its start alone. The methods are Brunner and Munzel's test,
 Hodges-Lehmann shifts and, over several cells, Holm's correction.
 
 Records measured under different conditions are refused: another machine, kernel or platform;

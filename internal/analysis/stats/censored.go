@@ -32,18 +32,6 @@ func (o Observed) Against(p Observed) int {
 	return 0
 }
 
-// values returns the values of a sample; false if some are not known.
-func values(sample []Observed) ([]float64, bool) {
-	all := make([]float64, len(sample))
-	for i, o := range sample {
-		if !o.Known() {
-			return nil, false
-		}
-		all[i] = o.Low
-	}
-	return all, true
-}
-
 // dominance is in how many pairs of a value of x and one of y the first certainly lies
 // above, less those in which it lies below: 2U - mn without ties.
 func dominance(x, y []Observed) int {
@@ -54,39 +42,6 @@ func dominance(x, y []Observed) int {
 		}
 	}
 	return n
-}
-
-// CensoredTest is Mann-Whitney's test for values of which some are only known to lie
-// within bounds (E. A. Gehan, Biometrika 52, 1965, pages 203 to 223). It returns in
-// which direction x lies from y, and the two-sided P by permutation. That is exact up to
-// 25 values per sample; for more the normal approximation is used.
-func CensoredTest(x, y []Observed) (sign int, p float64) {
-	if len(x) == 0 || len(y) == 0 {
-		return 0, 1
-	}
-	above := dominance(x, y)
-	sign = min(1, max(-1, above))
-	a, exact := values(x)
-	if b, ok := values(y); exact && ok && Finite(a...) && Finite(b...) {
-		_, p = MannWhitney(a, b)
-		return sign, p
-	}
-	all := slices.Concat(x, y)
-	n, squares := len(all), 0.0
-	ranks := make([]int, n)
-	for i := range all {
-		score := dominance(all[i:i+1], all)
-		ranks[i] = score + n
-		squares += float64(score * score)
-	}
-	if max(len(x), len(y)) <= mostTied {
-		return sign, tiedP(ranks, len(x))
-	}
-	variance := float64(len(x)) * float64(len(y)) / float64(n) / float64(n-1) * squares
-	if variance == 0 {
-		return sign, 1
-	}
-	return sign, math.Erfc(max(0, math.Abs(float64(above))-1) / math.Sqrt(2*variance))
 }
 
 // Finite reports whether all values are numbers.

@@ -137,14 +137,23 @@ func RankingNeeds(k int) int {
 // by their mean rank among all values, and divided at each place of that order in turn.
 // The statistic is the smallest P of the difference between the lower and the upper
 // part: it is small for one sample that differs from all others, and for two groups of
-// samples. above has the dominance of each pair. The distribution is simulated without
+// samples. above has the dominance of each pair. Of longer samples only the first values
+// count, as many as the shortest has: few values of a wide sample beside many of narrow
+// ones would be found to differ too often. The distribution is simulated without
 // ties; ties and bounds make the ranks less variable, and so the test conservative.
 func heterogeneity(samples [][]Observed, above [][]int, in []int) float64 {
-	sizes, scores := make([]int, len(in)), make([]float64, len(in))
+	sizes, scores, least, most := make([]int, len(in)), make([]float64, len(in)), math.MaxInt, 0
+	for _, i := range in {
+		least, most = min(least, len(samples[i])), max(most, len(samples[i]))
+	}
 	for a, i := range in {
-		sizes[a] = len(samples[i])
+		sizes[a] = least
 		for _, j := range in {
-			scores[a] += float64(above[i][j])
+			if least == most {
+				scores[a] += float64(above[i][j])
+			} else {
+				scores[a] += float64(dominance(samples[i][:least], samples[j][:least]))
+			}
 		}
 	}
 	null := nullOf(sizes)

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/millicore/millicore/test/testkit"
@@ -93,6 +94,29 @@ func TestFalseRankingsAreBounded(t *testing.T) {
 				t.Errorf("false rankings in %d of %d records", false1, records)
 			}
 		})
+	}
+}
+
+// Cells with one median, of other numbers of trials and of other spreads.
+func TestFalseRankingsOfUnequalCells(t *testing.T) {
+	records := testkit.Samples(100, 400, 2000)
+	for _, trials := range [][]int{{4, 6, 12}, {6, 6, 6}, {6, 12, 30}, {4, 4, 4}, {6, 6, 12, 12, 12, 12}} {
+		for _, wide := range [][]float64{{10, 3, 1}, {1, 3, 10}, {10, 1, 1}} {
+			r, wrong := rand.New(rand.NewPCG(31, uint64(len(trials)*100+trials[1]))), 0
+			for range records {
+				var samples [][]Observed
+				for i, n := range trials {
+					samples = append(samples, drawn(r, n, skewed(1, 0.05*wide[i%3])))
+				}
+				if slices.ContainsFunc(Rank(samples).PFamily, func(p []float64) bool { return slices.Min(p) < 1-Level }) {
+					wrong++
+				}
+			}
+			t.Logf("%v trials, spreads of %v: %.1f%%", trials, wide, 100*float64(wrong)/float64(records))
+			if most := 0.065*float64(records) + 3*math.Sqrt(0.06*float64(records)); float64(wrong) > most {
+				t.Errorf("%d of %d", wrong, records)
+			}
+		}
 	}
 }
 

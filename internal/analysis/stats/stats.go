@@ -1,5 +1,5 @@
-// Package stats has the statistics behind comparisons and intervals: Mann-Whitney's
-// test, the Hodges-Lehmann shift with its interval, Holm's correction, and the block
+// Package stats has the statistics behind comparisons and intervals: Brunner's and
+// Munzel's test, the Hodges-Lehmann shift with its interval, Holm's correction, and the block
 // bootstrap of a quantile. It takes and returns numbers. It knows no record, no cell
 // and no words, and its only randomness comes from a seed. docs/statistics.md explains
 // when each is used, and why.

@@ -34,7 +34,7 @@ type Unbounded struct {
 type Basis string
 
 const (
-	OverTrials    Basis = "test"           // Mann-Whitney's test over trials
+	OverTrials    Basis = "test"           // Brunner and Munzel's test over trials
 	CensoredRanks Basis = "censored ranks" // the same test, of values of which some are only bounds
 	Untested      Basis = "not tested"     // see Gap
 )

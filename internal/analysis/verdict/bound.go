@@ -32,7 +32,7 @@ const (
 	Interval                     // the interval lies on one side of the bound
 	Includes                     // the interval includes the bound
 	NotSignificant               // beyond the bound, but not significant among the pairs
-	Infinities                   // failed requests make the whole interval infinite, or a latency on one side only
+	Infinities                   // failed requests make the whole interval infinite, or most trials of one side only
 	FewInfinities                // likewise, in too few trials
 	SomeInfinities               // likewise, on both sides or in some trials
 )
@@ -112,20 +112,30 @@ func (b Bound) end(d *Difference, v *float64, direction int) float64 {
 	return 100 * *v / *d.A
 }
 
-// infinite judges a latency that is infinite in some trials: it differs if it is in
-// all trials of one side and in none of the other.
+// infinite judges a latency that is infinite in some trials: it differs if it is in most
+// trials of one side and not of the other, and in more than chance explains.
 func (b Bound) infinite(d *Difference) Judgement {
 	a, of := d.Infinite[0], d.Infinite[1]
-	rises, falls := a.N == 0 && of.N == of.Of, a.N == a.Of && of.N == 0
+	sign, p := stats.CensoredTest(of.split(), a.split())
+	rises, falls := sign > 0 && 2*of.N > of.Of && 2*a.N < a.Of, sign < 0 && 2*a.N > a.Of && 2*of.N < of.Of
 	switch {
 	case a.Of == 0 || of.Of == 0 || stats.LeastP(a.Of, of.Of) >= 1-stats.Level:
 		return Judgement{Outcome: Undecided, Ground: FewInfinities}
-	case rises && b.Above, falls && !b.Above:
+	case p >= 1-stats.Level || !rises && !falls:
+		return Judgement{Outcome: Undecided, Ground: SomeInfinities}
+	case rises == b.Above:
 		return Judgement{Outcome: Broken, Ground: Infinities}
-	case rises, falls:
-		return Judgement{Outcome: Held, Ground: Infinities}
 	}
-	return Judgement{Outcome: Undecided, Ground: SomeInfinities}
+	return Judgement{Outcome: Held, Ground: Infinities}
+}
+
+// split has a 1 for each of the part, and a 0 for each other one.
+func (p Part) split() []stats.Observed {
+	all := make([]stats.Observed, p.Of)
+	for i := range p.N {
+		all[i] = stats.Known(1)
+	}
+	return all
 }
 
 // Scale makes a value of the metric one in its unit for people: shares are percent.

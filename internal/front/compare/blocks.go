@@ -225,7 +225,7 @@ func (j *Judgment) line(cell bool) string {
 
 // footnote names the figures and the tests.
 func (r *Result) footnote() string {
-	text := "A and B are medians over n trials of each. The shift is the Hodges-Lehmann estimate of how far B lies from A, with its 95% interval in the unit of the metric; % is the shift in percent of A. ~: no significant difference. p is that of the Mann-Whitney test"
+	text := "A and B are medians over n trials of each. The shift is the Hodges-Lehmann estimate of how far B lies from A, with its 95% interval in the unit of the metric; % is the shift in percent of A. ~: no significant difference. p is that of the Brunner-Munzel test"
 	if len(r.Pairs) > 1 {
 		text += fmt.Sprintf(", corrected by Holm for %d cells", len(r.Pairs))
 	}

@@ -26,9 +26,9 @@ func TestTheFirstLineSaysTheAnswer(t *testing.T) {
 		result *Result
 		want   string
 	}{
-		"higher by far":   {one(t, quick, slow), "p99 is 4.2 times higher in B: 166 → 704 ms (95% interval +528 to +547)"},
-		"lower":           {one(t, slow, quick), "p99 is 76% lower in B: 704 → 166 ms (95% interval −547 to −528)"},
-		"no difference":   {one(t, quick, quite), "No significant difference in p99: medians 166 ms in A, 167 ms in B (95% interval of the shift −6 to +6 ms, p 0.94, 6 and 6 trials)"},
+		"higher by far":   {one(t, quick, slow), "p99 is 4.2 times higher in B: 166 → 704 ms (95% interval +527 to +547)"},
+		"lower":           {one(t, slow, quick), "p99 is 76% lower in B: 704 → 166 ms (95% interval −547 to −527)"},
+		"no difference":   {one(t, quick, quite), "No significant difference in p99: medians 166 ms in A, 167 ms in B (95% interval of the shift −5 to +6 ms, p 0.85, 6 and 6 trials)"},
 		"too few":         {one(t, quick[:3], slow[:3]), "p99 is 163 in A and 700 ms in B (not tested): 3 and 3 trials; at least 4 and 4 are needed, 6 and 6 are advised (measure.repeats)"},
 		"one side":        {one(t, quick, nil), "p99 was measured in A only: 166 ms"},
 		"neither":         {one(t, nil, nil), "No p99 was measured on either side"},
@@ -40,8 +40,8 @@ func TestTheFirstLineSaysTheAnswer(t *testing.T) {
 		"at least":        {breaks(times(6, breaking(310, 300, 320)), &summary.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true, Searches: 6}), "The breaking point is at least 55% higher in B: 310 → ≥500 requests/s (95% interval +170 to ∞)"},
 		"at least, once":  {breaks(breaking(310, 300, 320), &summary.BreakingPoint{RateRPS: ptr(500.0), Low: ptr(490.0), AtLeast: true, Searches: 1}), "The breaking point is 310 in A and ≥500 requests/s in B (not tested): 1 and 1 trials; at least 4 and 4 are needed, 6 and 6 are advised (measure.repeats)"},
 		"never broke":     {breaks(breaking(310, 300, 320), none), "The breaking point was measured in A only: 310 requests/s"},
-		"in some cells":   {several(map[string][]float64{"1": quite, "2": slow, "6": quite}), "p99 is higher in B in 1 of 3 cells, most in go procs=2: 166 → 704 ms (95% interval +528 to +547)"},
-		"in both ways":    {several(map[string][]float64{"1": {10, 11, 12, 13, 14, 15}, "2": slow, "6": quite}), "p99 is higher in B in 1 and lower in 1 of 3 cells, most in go procs=2: 166 → 704 ms (95% interval +528 to +547)"},
+		"in some cells":   {several(map[string][]float64{"1": quite, "2": slow, "6": quite}), "p99 is higher in B in 1 of 3 cells, most in go procs=2: 166 → 704 ms (95% interval +527 to +547)"},
+		"in both ways":    {several(map[string][]float64{"1": {10, 11, 12, 13, 14, 15}, "2": slow, "6": quite}), "p99 is higher in B in 1 and lower in 1 of 3 cells, most in go procs=2: 166 → 704 ms (95% interval +527 to +547)"},
 		"in no cell":      {several(map[string][]float64{"1": quite, "2": quite, "6": quite}), "No significant difference in p99 in any of 3 cells"},
 		"in some untold":  {several(map[string][]float64{"1": quite, "2": quick[:1], "6": quite}), "No significant difference in p99 in 2 of 3 cells; the others were not tested"},
 		"in all too few":  {several(map[string][]float64{"1": quick[:1], "2": quick[:1], "6": quick[:1]}), "p99 was not tested in any of 3 cells: 6 and 1 trials; at least 5 and 5 are needed for 3 cells, 6 and 6 are advised (measure.repeats)"},

@@ -30,21 +30,21 @@ func TestTableReadsAsExpected(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Judge([]Bound{bound}, false)
-	want := `p99 is 4.2 times higher in B: 166 → 704 ms (95% interval +528 to +547).
+	want := `p99 is 4.2 times higher in B: 166 → 704 ms (95% interval +527 to +547).
 Why: not known; the records show no setting that differs.
 Do: measure both by turns, in one run (docs/howto/ci.md).
 ! Two runs: a machine that changed between them looks the same.
 
-BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +528 to +547 ms, p 0.002)
+BROKEN  p99>+10%: p99 +324% (+539 ms, 95%: +527 to +547 ms, p 0.002)
 
 metric               A     B  shift      %    95% interval      p    n  verdict
-rate, requests/s   376   376      0   0.0%        −3 to +3   1.00  6+6  ~
+rate, requests/s   376   376      0   0.0%        −2 to +2   1.00  6+6  ~
 p50, ms           55.3   235   +180  +324%    +176 to +182  0.002  6+6  worse
-p99, ms            166   704   +539  +324%    +528 to +547  0.002  6+6  worse
-p99.9, ms          199   845   +646  +324%    +634 to +656  0.002  6+6  worse
+p99, ms            166   704   +539  +324%    +527 to +547  0.002  6+6  worse
+p99.9, ms          199   845   +646  +324%    +632 to +656  0.002  6+6  worse
 availability, %    100   100      0   0.0%          0 to 0   1.00  6+6  ~
-CPU, ms/request   2.62  2.62   0.00   0.0%  −0.03 to +0.03   1.00  6+6  ~
-throttled, %      16.6  70.4  +53.8  +324%  +52.8 to +54.7  0.002  6+6  worse
+CPU, ms/request   2.62  2.62   0.00   0.0%  −0.02 to +0.02   1.00  6+6  ~
+throttled, %      16.6  70.4  +53.8  +324%  +52.7 to +54.7  0.002  6+6  worse
 
 A  before · procs · 2026-01-31T12:00:00Z · go procs=1
 B  after · procs · 2026-01-31T12:00:00Z · go procs=1
@@ -65,7 +65,7 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 	}
 	for width, out := range map[int]string{120: "", 76: "", 62: "%"} {
 		got := table(t, r, width)
-		for _, word := range []string{"p99, ms", "+539", "+528 to +547", "0.004  6+6  worse"} {
+		for _, word := range []string{"p99, ms", "+539", "+527 to +547", "0.004  6+6  worse"} {
 			if !strings.Contains(got, word) {
 				t.Errorf("a table of %d columns has no %q:\n%s", width, word, got)
 			}
@@ -136,10 +136,10 @@ func TestMarkdownHasTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"**p99 is higher in B in 1 of 2 cells, most in go procs=1: 166 → 704 ms (95% interval +528 to +547).**\n",
+		"**p99 is higher in B in 1 of 2 cells, most in go procs=1: 166 → 704 ms (95% interval +527 to +547).**\n",
 		"\n### go procs=1\n",
 		"| metric | A | B | shift | % | 95% interval | p | n | verdict |\n| --- | ---: | ---: |",
-		"| p99, ms | 166 | 704 | +539 | +324% | +528 to +547 | 0.004 | 6+6 | worse |",
+		"| p99, ms | 166 | 704 | +539 | +324% | +527 to +547 | 0.004 | 6+6 | worse |",
 		"\nOnly in A: go procs=6\n",
 		"corrected by Holm for 2 cells",
 	} {

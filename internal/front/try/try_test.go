@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -268,17 +267,7 @@ func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 // requests together, with the tests against the first as analysis makes them.
 func levelled(cells ...summary.Cell) *summary.Summary {
 	s := summaryOf(cells...)
-	var values [][]float64
-	for i := range s.Cells {
-		m, _ := verdict.MetricOf("p99")
-		values = append(values, m.Trials(&s.Cells[i]))
-	}
-	for i, c := range stats.Against(values[0], values[1:]) {
-		if c.Enough() {
-			s.Comparisons = append(s.Comparisons, summary.Comparison{Cell: i + 1, Metric: "latency_ms.p99", Base: c.Base, Value: c.Value, Shift: c.Shift,
-				Low: c.Interval.Low, High: c.Interval.High, P: c.P, PHolm: c.PHolm, Significant: c.Significant, Trials: c.Trials})
-		}
-	}
+	s.Comparisons, s.Ranking = verdict.Tests(s, "latency_ms.p99")
 	return s
 }
 

@@ -94,7 +94,7 @@ func differenceTable(s *summary.Summary, names []string, metric, baseline string
 		return Cell{Text: between(r.Shift, r.shiftTo, signed), Note: signed(r.Low) + " to " + signed(r.High)}
 	})}
 	t := Table{Title: narrative.Against(name, baseline, between(rows[0].Base, rows[0].baseTo, display.Figure), unit),
-		Lead: "Tested over whole trials, by Mann and Whitney’s test. The shift is the median of all differences between a trial of the cell and one of the baseline. Corrected p covers all pairs of cells: at most 5% of the records name a difference that does not exist.",
+		Lead: "Tested over whole trials, by Brunner and Munzel’s test. The shift is the median of all differences between a trial of the cell and one of the baseline. Corrected p covers all pairs of cells: at most 5% of the records name a difference that does not exist.",
 		Columns: []Column{
 			{Head: "cell", Kind: Name, Cells: words(rows, func(r difference) string { return names[r.cell] })},
 			{Head: "median\n" + name, Unit: unit, Rank: 1, Cells: words(rows, func(r difference) string { return between(r.Value, r.valueTo, display.Figure) })},

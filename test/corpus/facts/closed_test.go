@@ -29,7 +29,7 @@ func closed(samples [][]float64, x, y int) float64 {
 		pairs := 1.0
 		for i := range in {
 			for j := range i {
-				p, _ := mannWhitney(in[i], in[j])
+				p, _ := differ(in[i], in[j])
 				pairs = min(pairs, p)
 			}
 		}
@@ -47,12 +47,12 @@ func closed(samples [][]float64, x, y int) float64 {
 
 // divided tests whether samples are alike: they are ordered by their mean ranks and
 // parted at each place, and the smallest P of these partings is compared with those of
-// random orders.
+// random orders. As many values of each count as the shortest sample has.
 func divided(in [][]float64, known map[string][][]float64) float64 {
-	sizes := make([]int, len(in))
+	sizes, shortest := make([]int, len(in)), len(slices.MinFunc(in, func(a, b []float64) int { return len(a) - len(b) }))
 	var all []float64
 	for i, s := range in {
-		sizes[i], all = len(s), append(all, s...)
+		sizes[i], all = shortest, append(all, s[:shortest]...)
 	}
 	ranks := make([]float64, len(all))
 	for i, v := range all { // mean ranks of ties

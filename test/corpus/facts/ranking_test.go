@@ -132,15 +132,15 @@ func (e *examined) ranking() {
 			e.wrong(x, "it was tested against %s, by the record %q and %q", y.label(), gapA, gapB)
 			continue
 		}
-		p, lower := mannWhitney(a, b)
-		e.is(x, "p against "+y.label(), &v.P, p)
+		p, lower := differ(a, b)
+		e.isP(x, "p against "+y.label(), v.P, a, b)
 		if want := map[bool]int{true: -1, false: 1}[lower]; v.Sign != 0 && v.Sign != want || (v.Sign != 0) != (v.PFamily < 0.05) {
 			e.wrong(x, "direction %d against %s, p %.3g of the family; the record has %d", v.Sign, y.label(), v.PFamily, want)
 		}
 		switch {
 		case place == nil:
 		case len(ranked) == 2:
-			e.is(x, "p of two against "+y.label(), &v.PFamily, p)
+			e.isP(x, "p of two against "+y.label(), v.PFamily, a, b)
 		case len(ranked) <= 6:
 			own := closed(ranked, place[v.Cell], place[v.Other])
 			noise := 10*math.Sqrt(own*(1-own)/draws) + 1e-3 // of two simulations, doubled by the level
@@ -164,6 +164,17 @@ func leastTrials(cells int) int {
 	return 4
 }
 
+// isP checks the p of two samples: within chance if there are too many ways to deal them.
+func (e *examined) isP(c *cell, what string, got float64, x, y []float64) {
+	e.Helper()
+	p, _ := differ(x, y)
+	noise := 1e-6 * p
+	if choose(len(x)+len(y), len(x)) > mostWays {
+		noise = 5*math.Sqrt(p*(1-p)/draws) + 1e-3
+	}
+	e.within(c, what, got, p-noise, p+noise)
+}
+
 func (e *examined) comparisons() {
 	var p []float64
 	for i := range e.summary.Comparisons {
@@ -178,8 +189,7 @@ func (e *examined) comparisons() {
 		e.is(c, "the median of the baseline", &v.Base, median(a))
 		e.is(c, "the median", &v.Value, median(b))
 		e.is(c, "the shift", &v.Shift, hodgesLehmann(a, b))
-		exact, _ := mannWhitney(a, b)
-		e.is(c, "p of the comparison", &v.P, exact)
+		e.isP(c, "p of the comparison", v.P, a, b)
 		if v.Significant != (v.PFamily < 0.05) || v.Low > v.Shift || v.High < v.Shift || v.Significant && v.Low <= 0 && v.High >= 0 {
 			e.wrong(c, "shift %.4g (%.4g to %.4g), p %.3g, significant: %v", v.Shift, v.Low, v.High, v.PFamily, v.Significant)
 		}
@@ -218,8 +228,8 @@ func (e *examined) compared() {
 			}
 			continue
 		}
-		p, lower := mannWhitney(a, b)
-		e.is(x, "p of "+d.Metric, d.P, p)
+		p, lower := differ(a, b)
+		e.isP(x, "p of "+d.Metric, *d.P, a, b)
 		e.is(x, "the shift of "+d.Metric, d.Shift, hodgesLehmann(a, b))
 		want := "alike"
 		if p < 0.05 && lower {
