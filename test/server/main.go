@@ -40,7 +40,7 @@ func main() {
 		signal.Ignore(syscall.SIGTERM)
 	}
 	time.Sleep(*startup)
-	s := &server{kept: map[int][]byte{}}
+	s := &server{kept: map[int][]byte{}, pool: make(chan bool, 8)}
 	address := fmt.Sprintf("127.0.0.1:%d", *port)
 	if *contained {
 		address = ":" + os.Getenv("PORT")
@@ -80,6 +80,7 @@ type server struct {
 	mu       sync.Mutex
 	kept     map[int][]byte
 	serial   sync.Mutex
+	pool     chan bool
 	busy     atomic.Int64
 	broken   atomic.Bool
 	waits    prometheus.Histogram
@@ -162,10 +163,18 @@ func (s *server) routes() http.Handler {
 		s.waits.Observe(time.Since(start).Seconds())
 	})
 	mux.Handle("/metrics", s.metrics())
-	// One request at a time: a service whose limit is its own lock.
+	// One request at a time: a service whose limit is its own lock. It sleeps, and computes.
 	mux.HandleFunc("/serial", func(w http.ResponseWriter, r *http.Request) {
 		s.serial.Lock()
 		defer s.serial.Unlock()
+		time.Sleep(time.Duration(number(r, "ms")) * time.Millisecond)
+		spin(time.Duration(number(r, "us")) * time.Microsecond)
+	})
+	// Eight requests at a time, each of which computes and then waits.
+	mux.HandleFunc("/pool", func(w http.ResponseWriter, r *http.Request) {
+		s.pool <- true
+		defer func() { <-s.pool }()
+		spin(time.Duration(number(r, "us")) * time.Microsecond)
 		time.Sleep(time.Duration(number(r, "ms")) * time.Millisecond)
 	})
 	// Faults that start once more than a number of requests are in flight.

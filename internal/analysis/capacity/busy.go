@@ -27,7 +27,8 @@ const (
 //
 // It looks at the overload that used most CPU. A service with k busy threads uses k
 // cores there, whatever the load. A lock, a queue or a dependency leaves the CPU use
-// anywhere. Below the overload, where queues break the objective before all is used up,
+// anywhere, also there, so the scheduler's counters of the threads decide, if they were
+// read. Below the overload, where queues break the objective before all is used up,
 // the share of requests that find all threads busy follows from their use: see erlangC.
 func (s Stretch) busy() (by string, shown finding.Finding) {
 	most := s.most()
@@ -42,10 +43,17 @@ func (s Stretch) busy() (by string, shown finding.Finding) {
 		host = nil
 	}
 	threads, certain := wholeCores(*cores)
+	shown.Kind = finding.ThreadsBusy
+	switch full, known := s.fullThreads(); {
+	case full > 0:
+		threads, certain, shown.Kind = full, true, finding.ThreadsFull
+	case known:
+		threads = 0
+	}
 	used := sums.Value(s.Sums.Server.Cores()) / float64(max(threads, 1))
 	parallel := threads > 0 && unstopped(&most.sums.Server) && (host == nil || threads < host.CPUs) &&
 		(certain || s.fellBehind(most)) && erlangC(threads, used) >= mostWait
-	shown = finding.Finding{Kind: finding.ThreadsBusy, Load: most.load, Users: !s.Open, Use: use(&most.sums.Server)}
+	shown.Load, shown.Users, shown.Use = most.load, !s.Open, use(&most.sums.Server)
 	if parallel {
 		shown.N = threads
 		if host == nil || host.IdleShare() >= idleHost {
@@ -147,12 +155,13 @@ func erlangC(n int, share float64) float64 {
 }
 
 // unknown returns what is known of a service that is limited by none of the causes that
-// figures show. If it falls behind and no whole number of threads is busy, it does not
-// wait for a CPU.
+// figures show. If it falls behind and no thread, or no whole number of threads, is busy, it
+// does not wait for a CPU. Share is then how busy the busiest thread is; 0: not known.
 func (s Stretch) unknown() finding.Finding {
-	shown := finding.Finding{Kind: finding.NothingUsedUp, Failed: !s.tooManyFailed().None(), Use: use(&s.Sums.Server)}
-	if most := s.highest(); most != nil && s.fellBehind(most) && !whole(*most.sums.Server.Cores()) {
+	shown := finding.Finding{Kind: finding.NothingUsedUp, Failed: !s.tooManyFailed().None(), Use: use(&s.Sums.Server), Share: noneBusy(s.Sums)}
+	if most := s.highest(); most != nil && s.fellBehind(most) && (noneBusy(most.sums) > 0 || !whole(*most.sums.Server.Cores())) {
 		shown.Kind, shown.Load, shown.Other, shown.Use = finding.FallsBehind, most.load, *most.sums.Client.Rate(), use(&most.sums.Server)
+		shown.Share = noneBusy(most.sums)
 	}
 	return shown
 }

@@ -15,13 +15,14 @@ const (
 	AlsoWaited                            // likewise, at low loads and beside another limit
 	ThreadsBusy                           // Use at Load, as N busy threads
 	HostBusy                              // Use at Load, and Host; N busy threads may be the limit as well
-	FallsBehind                           // Other requests/s of Load were answered, with Use
-	NothingUsedUp                         // Use
+	FallsBehind                           // Other requests/s of Load were answered, with Use; the busiest thread ran or waited for a CPU a Share of the time, 0: not known
+	NothingUsedUp                         // Use; Share likewise
 	HostNotIdle                           // Host
 	NoFreePorts                           // for N connections
 	AcceptQueueFull                       // N attempts to connect were dropped; Of may wait
 	MemoryStalled                         // something waited for memory for a Share of the time, at the memory limit
 	MemoryRefaults                        // a request read Value evicted pages again, at the memory limit
+	ThreadsFull                           // N threads ran or waited for a CPU nearly all the time at Load, with Use
 	AgentsRan                             // Value of Of agents until the end of trial N
 )
 

@@ -29,6 +29,7 @@ type Server struct {
 	seconds  float64 // of frames that measured CPU, summed over replicas
 	cpu      *float64
 	limit    *float64 // CPUs of one replica
+	threads  threads
 	stalled  *float64 // seconds in which a task waited for memory, summed over replicas
 
 	at  int   // seq of the latest interval
@@ -69,6 +70,9 @@ func (s *Server) add(f *signals.Frame) {
 	s.Refaults = signals.Plus(s.Refaults, k.Refaults)
 	s.ProcessesEnded = signals.Plus(s.ProcessesEnded, k.ProcessesEnded)
 	s.stalled = signals.Plus(s.stalled, k.MemoryStall)
+	if k.Threads != nil && k.Threads.Seconds < coversLittle*f.Seconds() {
+		s.threads.add(k.Threads)
+	}
 }
 
 // addMemory sums the memory of the replicas at the end of an interval. All frames of
@@ -97,6 +101,7 @@ func (s *Server) merge(o *Server) {
 	s.Refaults = signals.Plus(s.Refaults, o.Refaults)
 	s.ProcessesEnded = signals.Plus(s.ProcessesEnded, o.ProcessesEnded)
 	s.stalled = signals.Plus(s.stalled, o.stalled)
+	s.threads.merge(o.threads)
 	s.OOMKills = signals.Plus(s.OOMKills, o.OOMKills)
 	s.Restarts = signals.Plus(s.Restarts, o.Restarts)
 	s.MemoryPeak = Higher(s.MemoryPeak, o.MemoryPeak)

@@ -25,9 +25,10 @@ type Counters struct {
 	MemoryPeak  *int64   // bytes
 	MemoryLimit *int64   // bytes; nil: no limit
 	Up          bool
-	AcceptQueue *int64 // connections that wait to be accepted
-	Backlog     *int64 // how many may wait
-	Stopped     bool   // held by a signal (SIGSTOP), or by a frozen control group
+	AcceptQueue *int64   // connections that wait to be accepted
+	Backlog     *int64   // how many may wait
+	Threads     *Threads // since the reading before; nil: not read now
+	Stopped     bool     // held by a signal (SIGSTOP), or by a frozen control group
 }
 
 // Measurable is the shortest stretch over which CPU time is a figure in cores. Some
@@ -60,6 +61,7 @@ func Between(before, after Counters) Server {
 		ListenDrops:      dropped(before.ListenDrops, after.ListenDrops),
 		AcceptQueue:      after.AcceptQueue,
 		Backlog:          after.Backlog,
+		Threads:          after.Threads,
 		ProcessesEnded:   risen(before.ProcessesEnded, after.ProcessesEnded),
 	}
 }

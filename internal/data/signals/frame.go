@@ -198,6 +198,16 @@ type Server struct {
 	AcceptQueue    *int64   `json:"accept_queue,omitempty"`    // connections that wait to be accepted, at the interval's end
 	Backlog        *int64   `json:"backlog,omitempty"`         // how many may wait
 	ProcessesEnded *int64   `json:"processes_ended,omitempty"` // beside its main process, which runs on
+	Threads        *Threads `json:"threads,omitempty"`         // at most twice a second, and of up to 1,023 threads
+}
+
+// Threads is how busy the threads of a replica were, by the scheduler's counters, over
+// Seconds that end with the interval.
+type Threads struct {
+	Seconds float64 `json:"s"`
+	Count   int     `json:"n"`     // threads at the end
+	Full    int     `json:"full"`  // ran or waited for a CPU for 90% of the time, and ran for half of it
+	Top     float64 `json:"top_s"` // seconds that the busiest one ran or waited for a CPU
 }
 
 // Host is what the machine did over one interval, in CPU seconds per second (cores).

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // PIDs returns the pids of the processes of this machine, in no order.
@@ -58,6 +59,30 @@ func Threads(pid int) []int {
 		return nil
 	}
 	return all
+}
+
+// ReadSchedstats adds the scheduler's counters of the threads of a process of this machine,
+// by thread, until there are most of them. It adds none if the process has ended, or the
+// kernel does not count.
+func ReadSchedstats(pid int, all map[int]Schedstat, most int) {
+	var buffer [128]byte
+	for _, id := range Threads(pid) {
+		if len(all) >= most {
+			return
+		}
+		file, err := syscall.Open(fmt.Sprintf("/proc/%d/task/%d/schedstat", pid, id), syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+		if err != nil {
+			continue // the thread has ended
+		}
+		n, err := syscall.Read(file, buffer[:])
+		syscall.Close(file)
+		if err != nil {
+			continue
+		}
+		if s, err := ParseSchedstat(buffer[:max(0, n)]); err == nil {
+			all[id] = s
+		}
+	}
 }
 
 // BootID identifies the boot of this machine (random(4)); "" if it cannot be read.

@@ -47,6 +47,9 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.ThreadsBusy: func(f finding.Finding) string {
 		return followed(usedAt(f), throttled(f.Use)) + "; a lock or a pool may use as much"
 	},
+	finding.ThreadsFull: func(f finding.Finding) string {
+		return fmt.Sprintf("%s, and %s ran or waited for a CPU nearly all the time; not at lower loads", followed(usedAt(f), throttled(f.Use)), phrase.Plural(f.N, "thread"))
+	},
 	finding.HostBusy: func(f finding.Finding) string {
 		text := fmt.Sprintf("%s, and %.2f of the %d CPUs%s were busy", usedAt(f), f.Host.Busy, f.Host.CPUs, on(f.Host))
 		if f.N > 0 { // a busy thread and a host without idle CPU use as much
@@ -55,10 +58,16 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 		return text
 	},
 	finding.FallsBehind: func(f finding.Finding) string {
-		return fmt.Sprintf("%s: of %s requests/s it answered %s with %.2f CPUs, which is no whole number of busy threads: locks, queues, or workers that wait",
-			none(f), digits.Three(f.Load), digits.Three(f.Other), *f.Use.Cores)
+		text := fmt.Sprintf("%s: of %s requests/s it answered %s with %.2f CPUs, ", none(f), digits.Three(f.Load), digits.Three(f.Other), *f.Use.Cores)
+		if f.Share > 0 {
+			return text + noneBusy(f)
+		}
+		return text + "which is no whole number of busy threads: locks, queues, or workers that wait"
 	},
 	finding.NothingUsedUp: func(f finding.Finding) string {
+		if f.Share > 0 {
+			return none(f) + ": " + used(f.Use) + ", " + noneBusy(f)
+		}
 		return none(f) + ": its own parallelism, locks or queues; " + used(f.Use)
 	},
 	finding.HostNotIdle: func(f finding.Finding) string {
@@ -178,10 +187,15 @@ func usedAt(f finding.Finding) string {
 	if f.Kind != finding.LimitOrLock {
 		text = fmt.Sprintf("at %s %s it used %.2f CPUs", digits.Three(f.Load), unit, *f.Use.Cores)
 	}
-	if f.N > 0 {
+	if f.N > 0 && f.Kind != finding.ThreadsFull {
 		text += ", as " + busyThreads(f.N)
 	}
 	return text
+}
+
+// noneBusy words that no thread is busy, and what that leaves.
+func noneBusy(f finding.Finding) string {
+	return fmt.Sprintf("and no thread is busy (the busiest %.0f%% of the time): locks, queues, workers that wait, or a runtime that runs few threads at once (GOMAXPROCS, a global lock)", 100*f.Share)
 }
 
 func busyThreads(n int) string {

@@ -99,6 +99,7 @@ func (u unit) Stop(context.Context) error { return nil }
 type replica struct {
 	address  string
 	observed *Observed
+	threads  meter.Threads
 }
 
 // errUnseen is the error of replicas without counters.
@@ -111,10 +112,14 @@ func (r *replica) Counters() (signals.Counters, error) {
 		return signals.Counters{}, errUnseen
 	}
 	c, err := r.observed.Counters()
-	if err == nil && r.observed.here() {
+	if err != nil {
+		return c, err
+	}
+	if r.observed.here() {
 		meter.ReadAccepts(&c, r.address)
 	}
-	return c, err
+	c.Threads = r.threads.Read(Family(r.observed.pid))
+	return c, nil
 }
 
 // ThrottleSample reads the throttling. Of a process that is not known, it is not measured:

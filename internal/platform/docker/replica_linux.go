@@ -42,6 +42,7 @@ type replica struct {
 	stopped context.Context             // ends when the replica has stopped
 	over    context.CancelFunc
 	halt    supervise.Halt
+	threads meter.Threads
 
 	mu     sync.Mutex
 	limits experiment.Limits
@@ -55,7 +56,8 @@ func (r *replica) Address() string { return r.address }
 func (r *replica) Counters() (signals.Counters, error) {
 	c, err := r.keeper.Status.Counters(r.counters.read())
 	if err == nil && c.CPU != nil {
-		c.Stopped = r.halt.Halted(*c.CPU, r.PIDs())
+		all := r.PIDs()
+		c.Stopped, c.Threads = r.halt.Halted(*c.CPU, all), r.threads.Read(all)
 	}
 	return c, err
 }

@@ -46,6 +46,7 @@ type replica struct {
 	keeper    supervise.Keeper[*process]
 	halt      supervise.Halt
 	workers   supervise.Workers
+	threads   meter.Threads
 
 	mu     sync.Mutex
 	memory int64 // limit in bytes; 0: none
@@ -81,7 +82,7 @@ func (r *replica) Counters() (signals.Counters, error) {
 	if c.CPU != nil {
 		c.Stopped = r.halt.Halted(*c.CPU, all)
 	}
-	c.ProcessesEnded = r.workers.Ended(all)
+	c.ProcessesEnded, c.Threads = r.workers.Ended(all), r.threads.Read(all)
 	meter.ReadAccepts(&c, r.address)
 	return c, nil
 }

@@ -240,6 +240,9 @@ func (a *asked) next(c *summary.Cell) string {
 		}
 		return "raise the memory limit, or look for what grows."
 	case summary.ByParallelism:
+		if len(b.Shown) > 0 && b.Shown[0].Kind == finding.ThreadsFull {
+			return "let more threads share the work, or add processes or replicas."
+		}
 		return "add threads or replicas if its threads are busy (top -H), else look for a lock."
 	case summary.ByDependency:
 		return "give the dependency more CPU, or ask it less."

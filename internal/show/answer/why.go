@@ -88,12 +88,9 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 	finding.DependencyWaited: func(f finding.Finding) string {
 		return fmt.Sprintf("its dependency: a request waits %s of %s ms for it", digits.Three(f.Other), digits.Three(f.Value))
 	},
+	finding.ThreadsFull: func(f finding.Finding) string { return busyThreads(f.N) + ": " + usedCPUs(f.Use) },
 	finding.ThreadsBusy: func(f finding.Finding) string {
-		threads := "one busy thread"
-		if f.N > 1 {
-			threads = fmt.Sprintf("%d busy threads", f.N)
-		}
-		return threads + ", a lock or a pool: " + usedCPUs(f.Use)
+		return busyThreads(f.N) + ", a lock or a pool: " + usedCPUs(f.Use)
 	},
 	finding.NoMoreWithoutLimit: noMore,
 	finding.NoMoreAsItIs:       noMore,
@@ -101,11 +98,26 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 		return fmt.Sprintf("the CPUs of the machine: %.2f of %d were busy", f.Host.Busy, f.Host.CPUs)
 	},
 	finding.FallsBehind: func(f finding.Finding) string {
-		return fmt.Sprintf("a lock, a pool or a backend: it answered %s of %s requests/s with %s", digits.Three(f.Other), digits.Three(f.Load), usedCPUs(f.Use))
+		return fmt.Sprintf("a lock, a pool or a backend: it answered %s of %s requests/s with %s", digits.Three(f.Other), digits.Three(f.Load), usedCPUs(f.Use)) + noneBusy(f)
 	},
 	finding.NothingUsedUp: func(f finding.Finding) string {
-		return "a lock, a pool or a backend, not its CPU limit: " + usedOf(f.Use)
+		return "a lock, a pool or a backend, not its CPU limit: " + usedOf(f.Use) + noneBusy(f)
 	},
+}
+
+func busyThreads(n int) string {
+	if n == 1 {
+		return "one busy thread"
+	}
+	return fmt.Sprintf("%d busy threads", n)
+}
+
+// noneBusy is that no thread is busy; "" if that is not known.
+func noneBusy(f finding.Finding) string {
+	if f.Share == 0 {
+		return ""
+	}
+	return "; the busiest thread " + whole(f.Share)
 }
 
 // noMore is what limits a service with and without its CPU limit.

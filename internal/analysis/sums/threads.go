@@ -1,0 +1,38 @@
+package sums
+
+import "github.com/millicore/millicore/internal/data/signals"
+
+// threads sums what the scheduler knows of the threads of the replicas, each by the seconds
+// that it covers.
+type threads struct{ seconds, full, top float64 }
+
+// coversLittle bounds the time that a reading of threads covers, in lengths of its interval:
+// one that began long before has the load before.
+const coversLittle = 1.5
+
+func (t *threads) add(k *signals.Threads) {
+	t.merge(threads{k.Seconds, float64(k.Full) * k.Seconds, k.Top})
+}
+
+func (t *threads) merge(o threads) {
+	t.seconds += o.seconds
+	t.full += o.full
+	t.top += o.top
+}
+
+// Threads are the threads of all replicas together, on average over time. Full ones ran, or
+// waited for a CPU, for 90% of it. Top is the share of the time, 0..1, in which the busiest
+// thread of a replica ran or waited for a CPU.
+type Threads struct {
+	Seconds   float64 // in which they were read, summed over replicas; 0: they were not
+	Full, Top float64
+}
+
+// Threads returns how busy the threads were.
+func (s *Server) Threads() Threads {
+	k := s.threads
+	if k.seconds == 0 {
+		return Threads{}
+	}
+	return Threads{Seconds: k.seconds, Full: k.full / k.seconds * max(1, s.count()), Top: k.top / k.seconds}
+}
