@@ -112,6 +112,8 @@ func moreCases() []Case {
 			Behaves: each(Behaviour{Service: quick}, Behaviour{Service: quick, Stalls: regular(time.Second, 60*ms, time.Minute)})},
 		{Name: "quick-but-failing", File: rate("quick-but-failing", service+vary(2), "1", 200, "p999: 100ms", 10, 6),
 			Behaves: each(failing(0.005), serving(4, 3*ms))},
+		{Name: "both-fail-most", File: rate("both-fail-most", service+vary(2), "1", 200, "p99: 100ms", 10, 6), Behaves: each(failing(0.38), failing(0.75))},
+		{Name: "two-fail-beside-one", File: rate("two-fail-beside-one", service+vary(3), "1", 200, "p99: 100ms", 10, 6), Behaves: each(failing(0.03), failing(0), failing(0.1))},
 		{Name: "one-refusing-trial", File: rate("one-refusing-trial", service+vary(2), "1", 200, "p99: 100ms", 10, 6),
 			Behaves: func(c *experiment.Cell, repeat int) Behaviour {
 				if c.Index == 1 && repeat == 2 {

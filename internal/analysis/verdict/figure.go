@@ -24,11 +24,11 @@ func FigureOf(c *summary.Cell, metric string) (Figure, bool) {
 		return Figure{}, false
 	}
 	if trials := m.Trials(c); len(trials) > 0 {
-		lost := infinite(c, metric)
-		if lost.N > 0 && 2*lost.N < lost.Of {
+		fails := Fails(c, metric)
+		if infinite(c, metric).N > 0 && !fails {
 			trials = valuesOf(c, m)
 		}
-		return Figure{stats.Median(trials), lost.N > 0 && 2*lost.N >= lost.Of, len(trials)}, true
+		return Figure{stats.Median(trials), fails, len(trials)}, true
 	}
 	switch {
 	case metric == "rate" && c.RateRPS != nil:
@@ -41,6 +41,13 @@ func FigureOf(c *summary.Cell, metric string) (Figure, bool) {
 		}
 	}
 	return Figure{}, false
+}
+
+// Fails reports whether so many requests of a cell failed that a latency of all of them is
+// infinite in at least half of the trials.
+func Fails(c *summary.Cell, metric string) bool {
+	lost := infinite(c, metric)
+	return lost.N > 0 && 2*lost.N >= lost.Of
 }
 
 // valuesOf returns a metric's value of each trial, as Trials does. A latency that failed

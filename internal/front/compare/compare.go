@@ -8,6 +8,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -56,7 +57,7 @@ type Side struct {
 type Pair struct {
 	A       string               `json:"cell_a"`
 	B       string               `json:"cell_b"`
-	Main    string               `json:"main"`    // the metric that answers: the objective's, or the breaking point
+	Main    string               `json:"main"`    // the metric that answers: the objective's, the breaking point, or availability
 	Differs []Contrast           `json:"differs"` // what was set differently
 	Notes   []string             `json:"notes"`   // what to mind when reading it
 	Rows    []verdict.Difference `json:"metrics"`
@@ -105,6 +106,11 @@ func Compare(matches []Match, anyway bool) (*Result, error) {
 	for i := range matches {
 		r.Pairs = append(r.Pairs, newPair(&matches[i]))
 	}
+	if !slices.ContainsFunc(matches, func(m Match) bool { return !m.fails() }) {
+		for i := range r.Pairs {
+			r.Pairs[i].Main = "availability"
+		}
+	}
 	for i := range metrics {
 		r.addRows(matches, &metrics[i])
 	}
@@ -142,6 +148,13 @@ func newPair(m *Match) Pair {
 	return p
 }
 
+// fails reports whether a side fails so many requests that the latency that would answer is
+// infinite: how many it answers is then the question.
+func (m *Match) fails() bool {
+	metric := mainMetric(m)
+	return verdict.Fails(m.A.Figures, metric) || verdict.Fails(m.B.Figures, metric)
+}
+
 // benchmarks reports whether both sides measured themselves.
 func (m *Match) benchmarks() bool { return m.A.Plan.Load.Benchmark && m.B.Plan.Load.Benchmark }
 
@@ -173,6 +186,7 @@ func flagged(m *Match) []string {
 
 // mainMetric is the metric that the comparison is about: the breaking point
 // where it was searched or ramps have it, else the objective's quantile, else p99.
+// Where a side of each pair fails, it is availability: see fails.
 func mainMetric(m *Match) string {
 	ramped := func(c *Cell) bool { return c.Figures.Breaking != nil && c.Figures.Breaking.Load() != nil }
 	if m.A.Plan.Load.Find || m.B.Plan.Load.Find || ramped(&m.A) && ramped(&m.B) {

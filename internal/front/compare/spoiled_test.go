@@ -78,3 +78,29 @@ func TestATrialWithoutAnswersCounts(t *testing.T) {
 		t.Errorf("%+v", r.FailOn[0])
 	}
 }
+
+// Where a side fails in most trials, the latency of all requests is infinite, and the answer
+// is by availability: 62% against 25% are not alike.
+func TestAvailabilityAnswersWhereASideFails(t *testing.T) {
+	side := func(name string, available float64) *Selection {
+		s := fixture(name, map[string][]float64{"1": quick})
+		for i := range s.Cells[0].Figures.PerTrial {
+			s.Cells[0].Figures.PerTrial[i].Availability = ptr(available + float64(i)/100)
+		}
+		return s
+	}
+	for name, c := range map[string]struct {
+		a, b    float64
+		metric  string
+		verdict verdict.Direction
+	}{
+		"both fail":     {62, 25, "availability", verdict.Lower},
+		"one fails":     {94, 99.9, "availability", verdict.Higher},
+		"neither fails": {99.5, 99.9, "p99", verdict.Alike},
+	} {
+		r := compared(t, side("before", c.a), side("after", c.b))
+		if p := &r.Pairs[0]; p.Main != c.metric || p.Row(p.Main).Verdict != c.verdict {
+			t.Errorf("%s: %s is %s, want %s %s", name, p.Main, p.Row(p.Main).Verdict, c.metric, c.verdict)
+		}
+	}
+}

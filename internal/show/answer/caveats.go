@@ -61,10 +61,11 @@ func (a *asked) unanswered() string {
 	if text := a.some((*summary.Cell).Failed, "gave", "gave", "no good answer"); text != "" {
 		return text
 	}
-	if len(a.s.Cells) == 1 || len(a.comparable()) == 0 {
+	all := a.comparable()
+	if len(a.s.Cells) == 1 || len(all) == 0 || len(all) == 1 && a.failingBeside(all[0].Cell) != notCompared {
 		return "" // the answer has it
 	}
-	return a.some(func(c *summary.Cell) bool { return c.Availability != nil && *c.Availability < verdict.EnoughAnswers },
+	return a.some(func(c *summary.Cell) bool { return !answersEnough(c) },
 		"answered", "answered", fmt.Sprintf("less than %d%% of the requests", verdict.EnoughAnswers))
 }
 

@@ -90,16 +90,20 @@ func OfPairs(metric string, pairs []Pair, sides Sides) Answer {
 // cause is why B differs from A: what limits or throttles the worse side, or the one thing
 // that was set differently.
 func (p *Pair) cause() string {
-	best, worst := verdict.Contender{Cell: p.A, Name: "A"}, verdict.Contender{Cell: p.B, Name: "B"}
+	best, last := verdict.Contender{Cell: p.A, Name: "A"}, verdict.Contender{Cell: p.B, Name: "B"}
 	if p.Main.Better() {
-		best, worst = worst, best
+		best, last = last, best
 	}
-	a := &asked{s: &summary.Summary{Cells: []summary.Cell{*worst.Cell}}}
+	a := &asked{s: &summary.Summary{Cells: []summary.Cell{*last.Cell}}}
 	if p.Main.Metric == verdict.BreakingPointMetric {
-		if b := worst.Cell.Breaking; b != nil && b.LimitedBy != "" && b.Contradiction == "" && !b.AtLeast {
-			return fmt.Sprintf("in %s %s", worst.Name, a.limit(worst.Cell))
+		if b := last.Cell.Breaking; b != nil && b.LimitedBy != "" && b.Contradiction == "" && !b.AtLeast {
+			return fmt.Sprintf("in %s %s", last.Name, a.limit(last.Cell))
 		}
-	} else if text := a.contrast(best, []verdict.Contender{worst}); text != "" {
+	} else if p.Main.Metric == "availability" {
+		if text := worst(last.Cell); text != "" {
+			return fmt.Sprintf("of %s %s", last.Name, text)
+		}
+	} else if text := a.contrast(best, []verdict.Contender{last}); text != "" {
 		return text
 	}
 	switch n := len(p.Differs); {

@@ -26,7 +26,7 @@ func (a *asked) latencies() Answer {
 		return a.availabilities()
 	case 1:
 		answer := a.single(a.place(inPlan[0].Cell))
-		answer.What = strings.TrimSuffix(answer.What, ".") + "; the others are not compared."
+		answer.What = strings.TrimSuffix(answer.What, ".") + "; " + a.failingBeside(inPlan[0].Cell) + "."
 		return answer
 	}
 	r := ranking{a, inPlan, verdict.Sorted(inPlan), verdict.Rank(a.s, summary.LatencyPath(a.s.Quantile())), "lowest", a.quantile(),
@@ -46,20 +46,60 @@ func (a *asked) latencies() Answer {
 // availabilities is the answer about several cells of which none answers enough of its
 // requests for its latency to be compared, or of which the generator made the slow tails.
 func (a *asked) availabilities() Answer {
-	var words []string
+	var failing []verdict.Contender
 	for _, i := range a.good {
-		if v := a.s.Cells[i].Availability; v != nil && *v < verdict.EnoughAnswers {
-			words = append(words, fmt.Sprintf("%s (%s)", display.Percent(*v), a.names[i]))
+		if one, ok := verdict.ContenderOf(&a.s.Cells[i], a.names[i], "availability"); ok && !answersEnough(one.Cell) {
+			failing = append(failing, one)
 		}
 	}
-	switch {
-	case len(words) == 0:
+	if len(failing) == 0 {
 		return Answer{What: fmt.Sprintf("%s is not compared.", display.Capital(a.quantile())), Why: "the slow tails are mostly the generator's own.", Do: generatorAdvice}
-	case len(words) > fewNames:
-		return Answer{What: fmt.Sprintf("%d cells answered less than %d%% of their requests: %s is not compared.", len(words), verdict.EnoughAnswers, a.quantile())}
 	}
-	return Answer{What: fmt.Sprintf("Only %s of the requests were answered: %s is not compared.", phrase.List(words), a.quantile())}
+	if len(failing) == 1 {
+		return Answer{What: fmt.Sprintf("Only %s of the requests were answered: %s is not compared.", answered(failing[0]), a.quantile())}
+	}
+	ranked := verdict.Sorted(failing)
+	slices.Reverse(ranked)
+	r := ranking{a, failing, ranked, verdict.Rank(a.s, "availability"), "highest", "availability", answered}
+	answer := r.answer()
+	answer.Why, answer.Do = "so many requests failed that "+a.quantile()+" is not compared.", logAdvice
+	return answer
 }
+
+// answered is the availability of a cell.
+func answered(c verdict.Contender) string { return display.Percent(c.Value) }
+
+// answersEnough reports whether a cell answered enough requests for its latency to be compared.
+func answersEnough(c *summary.Cell) bool {
+	return c.Availability == nil || *c.Availability >= verdict.EnoughAnswers
+}
+
+// failingBeside are the cells beside the only one that answers enough: which of them were
+// shown to answer less, and that the others are not compared.
+func (a *asked) failingBeside(one *summary.Cell) string {
+	tests := verdict.Rank(a.s, "availability")
+	var less []string
+	highest := 0.0
+	for _, i := range a.good {
+		c := &a.s.Cells[i]
+		e := tests.Between(c, one)
+		if e.Sign >= 0 || answersEnough(c) {
+			continue
+		}
+		less = append(less, fmt.Sprintf("%s (%s)", a.names[i], display.Percent(*c.Availability)))
+		highest = max(highest, e.PFamily)
+	}
+	verb := "answer"
+	switch n := len(less); {
+	case n == 0 || n+1 < len(a.good) || n > fewNames:
+		return notCompared
+	case n == 1:
+		verb = "answers"
+	}
+	return fmt.Sprintf("%s %s fewer requests, p %s", phrase.List(less), verb, display.Chance(highest))
+}
+
+const notCompared = "the others are not compared"
 
 // objectives states which of several cells meet their objective; "": all do, or none has
 // one.
@@ -105,7 +145,7 @@ const failing = "which fails"
 func (a *asked) comparable() (all []verdict.Contender) {
 	for _, i := range a.good {
 		c := &a.s.Cells[i]
-		if v := c.Availability; v != nil && *v < verdict.EnoughAnswers || causes.GeneratorsTail(c) {
+		if !answersEnough(c) || causes.GeneratorsTail(c) {
 			continue
 		}
 		if one, ok := verdict.ContenderOf(c, a.names[i], a.s.Quantile()); ok {
