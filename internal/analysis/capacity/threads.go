@@ -6,25 +6,29 @@ import (
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
-// Threads of known services under more load than they hold, on two CPUs that the generator
-// shares, in 14 half seconds each: the one thread of Node.js was full in 14. Of six Go servers
-// with a lock around 0.5 to 10 ms of work one was in 0, 0, 0, 0, 7 and 8: the work moves
-// between the threads of the runtime, slowly where few requests wait. With GOMAXPROCS=1 it
-// was in 9. Of Python's threads (a global lock) and of a pool that waits none was.
+// A busy thread is not enough: Go runs the work of a lock in one of its threads while many
+// requests wait for it, and so may a lock of any runtime that prefers the thread that runs.
+// At low loads that work moves between threads. A server with a lock around 2 ms of work had
+// a full thread in each half second of an overload, where it had 3.9 ms for each request, and
+// 1.4 to 1.9 ms at low loads; the one thread of Node.js had 3.0 to 3.8 and 2.8 to 4.6 ms. Of
+// Python's threads (a global lock) and of a pool that waits none was full.
 const (
 	// fewestSeconds is for how long threads must be read.
 	fewestSeconds = 2.5
 	// fullMostly is the share of the readings in which a thread must be full to be busy.
 	fullMostly = 0.9
+	// ownWork is the share of its time for a request at the overload that the busiest thread
+	// has at low loads, if the work is its own.
+	ownWork = 0.75
 	// fullSeldom is the share from which no thread may be said to be idle.
 	fullSeldom = 0.2
 	// idleThread is how busy the busiest thread may be if none is.
 	idleThread = 0.8
 )
 
-// fullThreads returns how many threads are busy all the time at the highest overloads, and
-// not at clearly lower loads: threads that wait busily are full at any load. Known is whether
-// the figures show how many, or that none is.
+// fullThreads returns how many threads are busy all the time at the highest overloads. At
+// clearly lower loads they are not, as threads that wait busily are, and have as much to do
+// for each request. Known is whether the figures show how many, or that none is.
 func (s Stretch) fullThreads() (n int, known bool) {
 	all := s.highestTogether()
 	t := all.sums.Server.Threads()
@@ -35,10 +39,21 @@ func (s Stretch) fullThreads() (n int, known bool) {
 	if s.below == nil {
 		return 0, false
 	}
-	if t := s.below.Server.Threads(); t.Seconds == 0 || t.Full > float64(n)/2 {
+	low, over := perRequest(s.below), perRequest(all.sums)
+	if s.below.Server.Threads().Full > float64(n)/2 || over == 0 || low < ownWork*over {
 		return 0, false
 	}
 	return n, true
+}
+
+// perRequest is the time in seconds that the busiest thread of each replica ran or waited for
+// a CPU for each answer of all; 0: not known.
+func perRequest(all *sums.Total) float64 {
+	answers := all.Client.Answers()
+	if answers == 0 {
+		return 0
+	}
+	return all.Server.Threads().Top * all.Client.Seconds() / answers
 }
 
 // noneBusy returns the share of the time in which the busiest thread ran or waited for a

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -12,7 +13,8 @@ import (
 // A service that uses about a CPU, or much less, at an overload: the threads decide what the
 // CPU use leaves open.
 func TestThreadsDecideWhatTheCPUUseLeavesOpen(t *testing.T) {
-	of := func(cores, full, top float64) *sums.Total {
+	// Answered are requests/s.
+	of := func(answered int64, cores, full, top float64) *sums.Total {
 		all := sums.New()
 		for i := range 10 {
 			s := signals.Server{CPU: &cores, Up: true}
@@ -22,6 +24,11 @@ func TestThreadsDecideWhatTheCPUUseLeavesOpen(t *testing.T) {
 					s.Threads.Full = 1
 				}
 			}
+			h := signals.NewHistogram()
+			for range answered {
+				h.Record(time.Millisecond)
+			}
+			all.Add(&signals.Frame{Trial: 1, Seq: i, Phase: signals.Measure, Start: int64(i) * 1e9, End: int64(i+1) * 1e9, Agent: new(int), Client: &signals.Client{Good: answered, Latency: h, Service: h, SendLag: h}}, "go")
 			all.Add(&signals.Frame{Trial: 1, Seq: i, Phase: signals.Measure, Of: "go", Start: int64(i) * 1e9, End: int64(i+1) * 1e9, Server: &s}, "go")
 		}
 		return all
@@ -32,13 +39,14 @@ func TestThreadsDecideWhatTheCPUUseLeavesOpen(t *testing.T) {
 		by           string
 		kind         finding.Kind
 	}{
-		{"not read", of(0.3, 0, 0), of(1, 0, 0), summary.ByParallelism, finding.ThreadsBusy},
-		{"one busy thread", of(0.3, 0, 0.3), of(1, 1, 1), summary.ByParallelism, finding.ThreadsFull},
-		{"one busy thread beside others", of(0.4, 0, 0.3), of(1.3, 1, 1), summary.ByParallelism, finding.ThreadsFull},
-		{"one busy thread that waits for a CPU at times", of(0.3, 0, 0.3), of(0.85, 0.9, 0.97), summary.ByParallelism, finding.ThreadsFull},
-		{"a thread that is busy at any load, and a lock", of(1.2, 1, 1), of(1.4, 1, 1), "", finding.None},
-		{"a lock around its work, or a pool", of(0.3, 0, 0.1), of(1, 0, 0.4), "", finding.None},
-		{"a lock of few requests, or a runtime's one thread", of(0.3, 0, 0.3), of(1, 0.6, 0.85), summary.ByParallelism, finding.ThreadsBusy},
+		{"not read", of(100, 0.3, 0, 0), of(300, 1, 0, 0), summary.ByParallelism, finding.ThreadsBusy},
+		{"one busy thread", of(100, 0.3, 0, 0.3), of(300, 1, 1, 1), summary.ByParallelism, finding.ThreadsFull},
+		{"one busy thread beside others", of(100, 0.4, 0, 0.3), of(300, 1.3, 1, 1), summary.ByParallelism, finding.ThreadsFull},
+		{"one busy thread that waits for a CPU at times", of(100, 0.3, 0, 0.3), of(300, 0.85, 0.9, 0.97), summary.ByParallelism, finding.ThreadsFull},
+		{"a lock whose work one thread does at the overload", of(100, 0.3, 0, 0.15), of(300, 1, 1, 1), summary.ByParallelism, finding.ThreadsBusy},
+		{"a thread that is busy at any load, and a lock", of(100, 1.2, 1, 1), of(300, 1.4, 1, 1), "", finding.None},
+		{"a lock around its work, or a pool", of(100, 0.3, 0, 0.1), of(300, 1, 0, 0.4), "", finding.None},
+		{"a lock of few requests, or a runtime's one thread", of(100, 0.3, 0, 0.3), of(300, 1, 0.6, 0.85), summary.ByParallelism, finding.ThreadsBusy},
 	} {
 		s := Stretch{Open: true, Sums: c.above, over: []overload{{load: 300, sums: c.above}}, below: c.below}
 		by, shown := s.busy()
