@@ -31,6 +31,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 `
 
+// parts is a server in Python that writes the head and the body of an answer apart, with or
+// without Nagle's algorithm.
+const parts = `
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = sys.argv[2] == "nodelay"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"hello")
+    def log_message(self, *_): pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+`
+
 // The service's own counters show what makes it slow, and nothing where only the cause is
 // taken away. Python's server has a backlog of 5, and closes each connection.
 func TestCausesByOwnCounters(t *testing.T) {
@@ -41,11 +57,18 @@ func TestCausesByOwnCounters(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := `[python3, ` + strconv.Quote(script) + `, "${port}", ` + strconv.Quote(filepath.Join(dir, "file")) + `]`
+	two := filepath.Join(dir, "parts.py")
+	if err := os.WriteFile(two, []byte(parts), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	writer := `[python3, ` + strconv.Quote(two) + `, "${port}", `
 	for _, c := range []struct{ name, command, limits, load, want string }{
 		{"a short accept queue", listing, "{}", "users: 200", summary.ByAcceptQueue},
 		{"few connections", listing, "{}", "users: 2", ""},
 		{"a file that does not fit", reader, "{memory: 64Mi}", "users: 8", summary.ByMemory},
 		{"a file that fits", reader, "{memory: 512Mi}", "users: 8", ""},
+		{"answers in two parts", writer + "nagle]", "{}", "users: 4", summary.ByDelayedAck},
+		{"answers in two parts at once", writer + "nodelay]", "{}", "users: 4", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, dir := run(t, `

@@ -7,6 +7,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 const (
@@ -19,6 +20,9 @@ const (
 	// ofDrops is the number of late requests for each dropped attempt from which others
 	// are late for other reasons. Some were dropped before the window.
 	ofDrops = 2
+	// fewestDelayed is so few late last parts of answers that they may be chance, and fewApart
+	// the share of those with another gap from which the gaps may be of any length.
+	fewestDelayed, fewApart = 10, 0.25
 	// memoryFull is the share of the memory limit from which the kernel evicts pages for it.
 	memoryFull = 0.98
 	// stalledMuch is the share of the time that waits for memory, or of the CPU time that
@@ -42,14 +46,17 @@ func UnderLoad(g objective.Goal, t *sums.Total) (by string, shown finding.Findin
 }
 
 // ownCause returns what makes a service slow without using up its CPU limit: its accept
-// queue, or its memory limit; none if no counter shows any of them. By is a value of
-// limited_by.
+// queue, its memory limit, or answers in several parts; none if no counter shows any of them.
+// By is a value of limited_by.
 func ownCause(g objective.Goal, t *sums.Total) (by string, shown finding.Finding) {
 	if shown := acceptQueue(g, t); !shown.None() {
 		return summary.ByAcceptQueue, shown
 	}
 	if shown := memoryStall(t); !shown.None() {
 		return summary.ByMemory, shown
+	}
+	if shown := delayedAck(g, t); !shown.None() {
+		return summary.ByDelayedAck, shown
 	}
 	return "", finding.Finding{}
 }
@@ -96,6 +103,24 @@ func memoryStall(t *sums.Total) finding.Finding {
 		return finding.Finding{}
 	}
 	return finding.Finding{Kind: finding.MemoryRefaults, Value: each}
+}
+
+// delayedAck returns that the last part of the slow answers waits until the client
+// acknowledges the part before: the service wrote the answer in parts, and its kernel holds a
+// small part back while another is on its way (Nagle's algorithm, RFC 1122, 4.2.3.4), which
+// the client acknowledges after 40 ms. It requires that most answers that took as long have
+// that gap, and few have another one: what stops or slows a service makes gaps of any length.
+// A service that sleeps for as long between two parts looks the same.
+func delayedAck(g objective.Goal, t *sums.Total) finding.Finding {
+	k := &t.Client
+	delayed, took := float64(k.AckDelayed), float64(k.Service.Above(signals.AckDelayed))
+	switch throttled := t.Server.ThrottledShare(); {
+	case delayed < fewestDelayed || delayed < g.Late()*float64(k.Latency.Count()) || delayed < took/2:
+		return finding.Finding{}
+	case float64(k.Apart) > fewApart*delayed, throttled != nil && *throttled >= throttledLittle:
+		return finding.Finding{}
+	}
+	return finding.Finding{Kind: finding.AcksDelayed, N: int(k.AckDelayed), Share: min(1, delayed/took)}
 }
 
 func asFloat(n *int64) *float64 {

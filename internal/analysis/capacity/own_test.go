@@ -42,6 +42,11 @@ func TestCausesByTheServicesOwnCounters(t *testing.T) {
 	queue := func(drops, backlog int64) signals.Server {
 		return signals.Server{ListenDrops: &drops, Backlog: &backlog}
 	}
+	parts := func(late int, delayed, apart int64, s signals.Server) *sums.Total {
+		all := lateIn(t, late, 45*time.Millisecond, s)
+		all.Client.AckDelayed, all.Client.Apart = delayed, apart
+		return all
+	}
 	stalled, calm := 4.0, 0.5
 	limited := queue(30, 8)
 	limited.CPU, limited.CPULimit, limited.Periods, limited.ThrottledPeriods, limited.Throttled = new(9.9), new(1.0), new(int64(100)), new(int64(95)), new(20.0)
@@ -57,6 +62,10 @@ func TestCausesByTheServicesOwnCounters(t *testing.T) {
 		"most requests wait as well":                 {lateIn(t, 700, 300*time.Millisecond, queue(400, 8)), finding.None},
 		"it is at its CPU limit":                     {lateIn(t, 30, time.Second, limited), finding.None},
 		"late by less than a retry":                  {lateIn(t, 30, 150*time.Millisecond, queue(30, 8)), finding.None},
+		"late last parts, 40 ms after others":        {parts(30, 28, 1, signals.Server{}), finding.AcksDelayed},
+		"gaps of any length":                         {parts(60, 30, 20, signals.Server{}), finding.None},
+		"most slow answers come at once":             {parts(100, 30, 1, signals.Server{}), finding.None},
+		"fewer than may be late":                     {parts(9, 9, 0, signals.Server{}), finding.None},
 		"it waits for memory":                        {lateIn(t, 30, time.Second, memory(full, 5000, &stalled)), finding.MemoryStalled},
 		"the eviction takes CPU time, not the disk":  {lateIn(t, 30, time.Second, memory(full, 15_000, &calm)), finding.MemoryRefaults},
 		"few pages beside its own work":              {lateIn(t, 30, time.Second, memory(full, 5000, &calm)), finding.None},

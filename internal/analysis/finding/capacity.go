@@ -23,6 +23,7 @@ const (
 	MemoryStalled                         // something waited for memory for a Share of the time, at the memory limit
 	MemoryRefaults                        // a request read Value evicted pages again, at the memory limit
 	ThreadsFull                           // N threads ran or waited for a CPU nearly all the time at Load, with Use
+	AcksDelayed                           // the last part of N answers waited for an acknowledgement, a Share of those that took as long
 	AgentsRan                             // Value of Of agents until the end of trial N
 )
 

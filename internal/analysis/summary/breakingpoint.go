@@ -58,16 +58,17 @@ func (b *BreakingPoint) OverStarts() bool { return b.Searches >= EnoughTrials }
 // What limits a service: the values of limited_by. docs/method.md has what each
 // requires.
 const (
-	ByCPULimit    = "cpu limit"    // it uses its quota, and the kernel stops it
-	ByThrottling  = "throttling"   // the kernel stops it, although it uses less than its quota on average
-	ByMemory      = "memory"       // OOM kills, or reading again what the memory limit evicted
-	ByAcceptQueue = "accept queue" // the kernel drops attempts to connect, because the queue is full
-	ByErrors      = "errors"       // bad answers, although the latency is met
-	ByDependency  = "dependency"   // one is at its own CPU limit, or requests mostly wait for it
-	ByParallelism = "parallelism"  // all of its threads are busy, and no limit stops them
-	ByService     = "service"      // none of these is shown: its own parallelism, locks, queues
-	ByGenerator   = "generator"    // an agent could not send more: a lower bound
-	ByHost        = "host"         // the CPUs of the machine are busy; a lower bound if none was idle
+	ByCPULimit    = "cpu limit"               // it uses its quota, and the kernel stops it
+	ByThrottling  = "throttling"              // the kernel stops it, although it uses less than its quota on average
+	ByMemory      = "memory"                  // OOM kills, or reading again what the memory limit evicted
+	ByAcceptQueue = "accept queue"            // the kernel drops attempts to connect, because the queue is full
+	ByDelayedAck  = "delayed acknowledgement" // the last part of its answers waits for the client to acknowledge the part before
+	ByErrors      = "errors"                  // bad answers, although the latency is met
+	ByDependency  = "dependency"              // one is at its own CPU limit, or requests mostly wait for it
+	ByParallelism = "parallelism"             // all of its threads are busy, and no limit stops them
+	ByService     = "service"                 // none of these is shown: its own parallelism, locks, queues
+	ByGenerator   = "generator"               // an agent could not send more: a lower bound
+	ByHost        = "host"                    // the CPUs of the machine are busy; a lower bound if none was idle
 )
 
 // Recovery is how a service behaved without draining, and after an overload. Loads are

@@ -17,6 +17,8 @@ type Client struct {
 	Stray   int64              // connections that were replaced because of stray bytes
 	NoPorts int64              // connections that could not be made for lack of a local port
 
+	AckDelayed, Apart int64 // as in signals.Client
+
 	agents   map[int]float64 // measured seconds of each agent in this trial
 	earlier  float64         // seconds of trials that were merged in
 	due      int64           // within the measured intervals
@@ -66,6 +68,8 @@ func (c *Client) Add(f *signals.Frame) {
 	c.Resent += k.Resent
 	c.Stray += k.Stray
 	c.NoPorts += k.NoPorts
+	c.AckDelayed += k.AckDelayed
+	c.Apart += k.Apart
 	c.open[f.Seq] += k.OpenConnections
 	c.mostOpen = max(c.mostOpen, c.open[f.Seq])
 	c.Latency.Merge(k.Latency)
@@ -83,6 +87,8 @@ func (c *Client) merge(o *Client) {
 	c.Resent += o.Resent
 	c.Stray += o.Stray
 	c.NoPorts += o.NoPorts
+	c.AckDelayed += o.AckDelayed
+	c.Apart += o.Apart
 	c.cpu += o.cpu
 	c.mostOpen = max(c.mostOpen, o.mostOpen)
 	c.Latency.Merge(o.Latency)

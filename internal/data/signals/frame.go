@@ -7,6 +7,8 @@
 // judge (package analysis does).
 package signals
 
+import "time"
+
 // Phase is the part of a trial that an interval belongs to.
 type Phase string
 
@@ -57,6 +59,13 @@ type Waits struct {
 // Seconds is the length of the interval in seconds.
 func (f *Frame) Seconds() float64 { return float64(f.End-f.Start) / 1e9 }
 
+// A client's kernel that has nothing to send acknowledges what it received after 40 ms (Linux
+// TCP_DELACK_MIN), and a timer of it is up to 8 ms late.
+const (
+	AckDelayed     = 38 * time.Millisecond
+	AckDelayedMost = 48 * time.Millisecond
+)
+
 // Client is what one agent measured over one interval. A request belongs to the
 // interval in which it ended, and to the phase in which it was intended. In frames of
 // the phases measure and drain, the counts and histograms contain only requests
@@ -69,7 +78,12 @@ type Client struct {
 	// Unaccepted are the timeouts on a new connection on which nothing arrived, while
 	// answers arrived on connections to the same replica that stay open, of which one was
 	// idle at the end. HTTP/1.1 only.
-	Unaccepted int64            `json:"unaccepted,omitempty"`
+	Unaccepted int64 `json:"unaccepted,omitempty"`
+	// AckDelayed are the answers whose last part came AckDelayed to AckDelayedMost after the
+	// part before, and Apart those whose last part came half of AckDelayed or more after it,
+	// and not then. HTTP/1.1 only.
+	AckDelayed int64            `json:"ack_delayed,omitempty"`
+	Apart      int64            `json:"apart,omitempty"`
 	Refused    int64            `json:"refused"`          // no connection could be opened
 	Cut        int64            `json:"cut"`              // the connection ended before the answer was complete
 	Malformed  int64            `json:"malformed"`        // the answer was not HTTP
@@ -142,6 +156,8 @@ func (c *Client) Add(o *Client) {
 	c.Good += o.Good
 	c.Timeouts += o.Timeouts
 	c.Unaccepted += o.Unaccepted
+	c.AckDelayed += o.AckDelayed
+	c.Apart += o.Apart
 	c.Refused += o.Refused
 	c.Cut += o.Cut
 	c.Malformed += o.Malformed

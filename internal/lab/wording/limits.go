@@ -85,6 +85,9 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.MemoryRefaults: func(f finding.Finding) string {
 		return fmt.Sprintf("a request read %s pages again that its memory limit had evicted", digits.Three(f.Value))
 	},
+	finding.AcksDelayed: func(f finding.Finding) string {
+		return fmt.Sprintf("the last part of %s came about 40 ms after the part before, as when it waits for a delayed acknowledgement: %.0f%% of those that took as long", phrase.Plural(f.N, "answer"), 100*f.Share)
+	},
 	finding.AgentsRan: func(f finding.Finding) string {
 		return fmt.Sprintf("%.0f of %d agents ran until the end of trial %d", f.Value, f.Of, f.N)
 	},

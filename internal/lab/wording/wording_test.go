@@ -101,6 +101,7 @@ var samples = []finding.Finding{
 	{Kind: finding.AcceptQueueFull, N: 30, Of: 8},
 	{Kind: finding.MemoryStalled, Share: 0.4, Value: 5},
 	{Kind: finding.MemoryRefaults, Value: 5},
+	{Kind: finding.AcksDelayed, N: 300, Share: 0.97},
 	{Kind: finding.AgentsRan, Value: 19, Of: 20, N: 3},
 	{Kind: finding.TailOfGenerator, Share: 0.6},
 	{Kind: finding.TailNotThrottled, Share: 0.02, Allowed: 0.45, Because: limit},

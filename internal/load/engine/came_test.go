@@ -32,6 +32,24 @@ func TestAnAnswerThatIsReadLate(t *testing.T) {
 	near(t, "longest latency", all[0].Latency.Max(), 95*ms)
 }
 
+// The gap before the last part of an answer counts, whether it is that of a delayed
+// acknowledgement or another long one.
+func TestAnswersThatComeInParts(t *testing.T) {
+	gaps := []time.Duration{0, 10 * ms, 20 * ms, 37 * ms, 39 * ms, 40 * ms, 47 * ms, 49 * ms}
+	n := 0
+	s := service{answer: func(time.Duration, int) []piece {
+		gap := gaps[n%len(gaps)]
+		if n++; gap == 0 {
+			return good(40 * ms)
+		}
+		return []piece{{after: ms, bytes: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"}, {after: gap, bytes: "ok"}}
+	}}
+	all := total(simulate(t, plan(Load{Open: true, Even: true, Curve: steady(t, 10, 8*100*ms)}), s).run(t))
+	if all.Good != 8 || all.AckDelayed != 3 || all.Apart != 3 {
+		t.Errorf("%d good, %d as a delayed acknowledgement, %d other gaps", all.Good, all.AckDelayed, all.Apart)
+	}
+}
+
 // A loop that is always busy sends everything late and reports that: a hundred users
 // each wait for the others' requests to be handled.
 func TestALoopThatIsTheLimitIsLate(t *testing.T) {

@@ -96,6 +96,8 @@ func (l *loop) take(i int32, p []byte, came time.Duration) {
 		l.fail(i, malformed)
 	case whole:
 		l.answered(i, came, n < len(p))
+	default:
+		s.parted = came
 	}
 }
 
@@ -110,7 +112,9 @@ func (l *loop) answered(i int32, came time.Duration, stray bool) {
 	l.part(&l.inFlight, i)
 	came = min(max(came, s.sent), l.now)
 	done := max(came, l.begun, l.source.began)
-	l.count(s, answered, done)
+	if l.count(s, answered, done); s.parted > s.sent && s.intended >= l.counted {
+		l.tally.apart(came - s.parted)
+	}
 	l.goOn(done, 0)
 	s.failures, s.freed = 0, came
 	if site := &l.sites[s.target]; !s.fresh {

@@ -31,6 +31,7 @@ type slot struct {
 	written    int // bytes of the request
 	failures   int // consecutive connections without a byte of an answer
 	answer     wire.Answer
+	parted     time.Duration // when its last part but one came, of this request or an earlier one
 }
 
 // slotState is the state of a slot's connection. A slot is in the list of its state:

@@ -41,24 +41,9 @@ func (t *tally) reset() {
 // add adds another loop's counts over the same interval, except the slow requests,
 // whose weights are per loop.
 func (t *tally) add(o *tally) {
-	t.Intended += o.Intended
-	t.Sent += o.Sent
-	t.Good += o.Good
-	t.Timeouts += o.Timeouts
-	t.Unaccepted += o.Unaccepted
-	t.Refused += o.Refused
-	t.Cut += o.Cut
-	t.Malformed += o.Malformed
-	t.Failed += o.Failed
-	t.Resent += o.Resent
-	t.Stray += o.Stray
-	t.NoPorts += o.NoPorts
-	t.Carried += o.Carried
-	t.Dropped += o.Dropped
+	t.Client.Add(&o.Client)
 	t.InFlight += o.InFlight
 	t.Waiting += o.Waiting
-	t.Bytes += o.Bytes
-	t.Connects += o.Connects
 	t.OpenConnections += o.OpenConnections
 	t.SlowSeen += o.SlowSeen
 	t.Users += o.Users
@@ -67,9 +52,16 @@ func (t *tally) add(o *tally) {
 		t.status[i] += n
 		t.wanted[i] += o.wanted[i]
 	}
-	t.Latency.Merge(o.Latency)
-	t.Service.Merge(o.Service)
-	t.SendLag.Merge(o.SendLag)
+}
+
+// apart counts an answer by how long its last part came after the part before.
+func (t *tally) apart(gap time.Duration) {
+	switch {
+	case gap >= signals.AckDelayed && gap < signals.AckDelayedMost:
+		t.AckDelayed++
+	case gap >= signals.AckDelayed/2:
+		t.Apart++
+	}
 }
 
 // take counts a complete answer and reports whether it is good.

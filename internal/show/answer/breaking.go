@@ -234,6 +234,8 @@ func (a *asked) next(c *summary.Cell) string {
 		return "raise the CPU limit, or add replicas."
 	case summary.ByAcceptQueue:
 		return acceptAdvice
+	case summary.ByDelayedAck:
+		return ackAdvice
 	case summary.ByMemory:
 		if len(b.Shown) > 0 && b.Shown[0].Kind != finding.OOMKills {
 			return ownAdvice[summary.ByMemory]
@@ -254,6 +256,9 @@ func (a *asked) next(c *summary.Cell) string {
 
 // acceptAdvice is what to do about an accept queue that is full.
 const acceptAdvice = "raise the backlog of its listening socket (and net.core.somaxconn), or accept faster."
+
+// ackAdvice is what to do about answers in parts.
+const ackAdvice = "set TCP_NODELAY on its connections, or write each answer at once."
 
 // longer is how a search gets twice its time.
 func (a *asked) longer(c *summary.Cell) string {

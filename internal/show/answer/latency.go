@@ -258,6 +258,7 @@ func (a *asked) single(i int) Answer {
 // ownAdvice is what to do about a cause that a service's own counters show.
 var ownAdvice = map[string]string{
 	summary.ByAcceptQueue: acceptAdvice,
+	summary.ByDelayedAck:  ackAdvice,
 	summary.ByMemory:      "raise the memory limit, and measure again.",
 }
 

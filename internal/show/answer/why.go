@@ -43,6 +43,7 @@ var causeWords = map[string]string{
 	summary.ByMemory:      "its memory limit",
 	summary.ByErrors:      "its errors",
 	summary.ByAcceptQueue: "its accept queue",
+	summary.ByDelayedAck:  "delayed acknowledgements",
 	summary.ByDependency:  "its dependency",
 	summary.ByParallelism: "busy threads, a lock or a pool",
 	summary.ByService:     "a lock, a pool or a backend",
@@ -69,6 +70,9 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 	finding.OOMKills:          func(f finding.Finding) string { return "its memory limit: " + display.Counted(int64(f.N), "OOM kill") },
 	finding.AcceptQueueFull: func(f finding.Finding) string {
 		return fmt.Sprintf("its accept queue: %s at a backlog of %d; each waits 0.2 s, or 1 s and more", display.Counted(int64(f.N), "dropped connection attempt"), f.Of)
+	},
+	finding.AcksDelayed: func(f finding.Finding) string {
+		return "probably delayed acknowledgements: the last part of " + whole(f.Share) + " of the slow answers comes 40 ms after the part before"
 	},
 	finding.MemoryStalled: func(f finding.Finding) string {
 		return "its memory limit: it waits for evicted pages " + whole(f.Share) + " of the time"

@@ -109,6 +109,7 @@ var limitPhrases = map[string]string{
 	summary.ByThrottling:  "throttling",
 	summary.ByMemory:      "its memory limit",
 	summary.ByAcceptQueue: "its accept queue",
+	summary.ByDelayedAck:  "delayed acknowledgements",
 	summary.ByErrors:      "its errors",
 	summary.ByDependency:  "its dependency",
 	summary.ByParallelism: "its busy threads, or a lock",
