@@ -45,7 +45,7 @@ func searched(k kind, seed uint64) ([]said, error) {
 	now := known.At[0]
 	load := b.Load()
 	lowest := slices.ContainsFunc(b.Why, func(f finding.Finding) bool {
-		return f.Kind == finding.FailsAtAnyLoad || f.Kind == finding.MissedAtLowest || f.Kind == finding.MissedAtEveryLoad
+		return f.Kind == finding.FailsAtAnyLoad || f.Kind == finding.MissedAtLowest || f.Kind == finding.MissedAtEveryLoad || f.Kind == finding.MissesInBursts
 	})
 	changed := slices.ContainsFunc(b.Why, capacityChanged)
 	switch {

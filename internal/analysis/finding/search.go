@@ -30,6 +30,7 @@ const (
 	Interrupted                            // the search was
 	CapacityRose                           // from about Load to about Other, in Seconds, while it was searched
 	CapacityFell                           // likewise
+	MissesInBursts                         // at Load, about every Seconds (0: unknown): a Share of the requests is late, and Allowed is less
 )
 
 // Details of these.

@@ -100,18 +100,27 @@ func (s *Search) change() (found finding.Finding) {
 // the service pauses, or if some requests are late at any load. Light loads have too few to
 // show these.
 func (s *Search) stays(c *curve) float64 {
-	low, high := s.lowest/2, s.highest*2
+	return max(s.floored(c), s.paused(c))
+}
+
+// floored is that of a service of which some requests are late at any load.
+func (s *Search) floored(c *curve) float64 {
 	other := c.undisturbed()
 	other.expect([]float64{.2 * c.allowed, .4 * c.allowed, .6 * c.allowed, mostFloor * c.allowed})
-	best := other.between(low, high, nil).fits
+	return other.between(s.lowest/2, s.highest*2, nil).fits
+}
+
+// paused is that of a service that pauses; -Inf: no window shows a pause.
+func (s *Search) paused(c *curve) float64 {
+	best := math.Inf(-1)
 	if !slices.ContainsFunc(c.looks, func(l *look) bool { return l.burst }) {
 		return best
 	}
 	for _, seconds := range every {
-		other = c.undisturbed()
+		other := c.undisturbed()
 		other.every = seconds
 		other.expect(c.floors)
-		best = max(best, other.between(low, high, nil).fits)
+		best = max(best, other.between(s.lowest/2, s.highest*2, nil).fits)
 	}
 	return best
 }

@@ -79,7 +79,7 @@ func TestAChangeOfTheCapacityIsNamed(t *testing.T) {
 		}
 		t.Logf("| %s | %d | rose %d, fell %d | answers %d |", k.name, n, rose, fell, answers)
 		named := map[Ended]int{Rose: rose, Fell: fell, "": rose + fell}[want]
-		if want == "" && named > 2+n/10 || want != "" && named < n*3/4-1 {
+		if want == "" && named > 2+n/10 || want != "" && named < n*3/5-1 {
 			t.Errorf("%s: rose in %d, fell in %d of %d searches", k.name, rose, fell, n)
 		}
 	}

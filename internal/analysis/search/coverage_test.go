@@ -54,8 +54,8 @@ func TestTheIntervalHoldsTheTruth(t *testing.T) {
 			if s.width > k.width*wider {
 				t.Errorf("the interval's median width is %.1f%%, want at most %.3g%%", s.width, k.width*wider)
 			}
-			if s.mostTraffic > 60 {
-				t.Errorf("a search took %.1f s of traffic, want at most 60", s.mostTraffic)
+			if s.mostTraffic > 60+mostHolds.Seconds() {
+				t.Errorf("a search took %.1f s of traffic, want at most 60, and %v to hold loads", s.mostTraffic, mostHolds)
 			}
 		})
 	}

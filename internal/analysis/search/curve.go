@@ -91,7 +91,8 @@ const (
 func (c *curve) burst(seen []Block) bool {
 	calm, bad := false, false
 	for _, b := range seen {
-		n, late, _ := b.counts()
+		n, late, failed := b.counts()
+		late -= failed
 		calm = calm || !Exceeds(late, n, c.allowed)
 		bad = bad || Exceeds(late, n, far(c.allowed))
 	}

@@ -52,6 +52,9 @@ func (s *Search) finish() {
 		s.unbroken()
 		return
 	}
+	if s.burst() {
+		return
+	}
 	low, load, high := s.interval()
 	if s.anyLoadFails(load) {
 		return
@@ -61,6 +64,9 @@ func (s *Search) finish() {
 		return
 	}
 	low, load = s.within(low, load)
+	if s.bursts.met > 0 { // longer than any other load
+		low = min(low, s.bursts.met)
+	}
 	load = max(load, s.tested()) // a load that was held is not above the breaking point
 	s.result.Load, s.result.Low, s.result.High = load, low, max(high, load)
 	switch {

@@ -147,6 +147,7 @@ type Search struct {
 	held            answered // the lower bound so far
 	again           repeats
 	doubt           suspicion
+	bursts          bursts
 	after           *aftermath // nil: the answer is not known yet, or the search has ended
 
 	done   bool
@@ -264,7 +265,9 @@ func (s *Search) Next() (Step, bool) {
 		if step.Window > 0 && s.steps < mostSteps {
 			return s.give(step)
 		}
-		s.finish()
+		if s.conclude(); s.after == nil && !s.done {
+			return s.Next()
+		}
 	}
 	if s.after != nil {
 		if step, ok := s.afterwards(); ok {

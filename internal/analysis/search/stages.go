@@ -52,7 +52,9 @@ func (s *Search) lengths() (settle, window time.Duration) {
 	case Narrow:
 		l, least = ofNarrow, ofNarrow.window/2
 	case Test:
-		l, least = ofTest, ofTest.window/3
+		if l, least = ofTest, ofTest.window/3; len(s.bursts.loads) > 0 {
+			l.window, least = s.bursts.window, s.bursts.window
+		}
 	}
 	if s.drain && s.stage != Bracket {
 		l.settle += afterDrain
@@ -254,6 +256,10 @@ func (s *Search) unconfirmed() float64 {
 // windows: one that misses the objective moves the answer down according to its
 // weight.
 func (s *Search) test(w window) {
+	if len(s.bursts.loads) > 0 {
+		s.heldLong(w)
+		return
+	}
 	if s.unsure > 0 {
 		s.bound(w)
 		return
@@ -271,7 +277,7 @@ func (s *Search) test(w window) {
 	s.look()
 	middle := quantile(s.posteriors, 0.5)
 	if s.width() < sure && s.tested() > 0 && s.doubt.windows == 0 || s.limited && !w.missed && s.step.Load == s.ceiling && middle >= s.ceiling {
-		s.finish()
+		s.conclude()
 		return
 	}
 	if s.tested() == 0 { // the answer must not rest on windows that missed alone

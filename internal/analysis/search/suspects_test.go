@@ -96,3 +96,38 @@ func TestAPassByChanceInTheBracketDoesNotMislead(t *testing.T) {
 		t.Errorf("the interval held the truth in %d of %d searches", held, n)
 	}
 }
+
+// A service whose pauses alone make too many requests late has no breaking point, and none is
+// stated of most; steady services are not said to miss in bursts.
+func TestPausesAreNoBreakingPoint(t *testing.T) {
+	n := max(*runs, testkit.Samples(5, 10, 50))
+	for _, k := range []struct {
+		kind
+		least, most float64 // share of the searches that find bursts
+	}{
+		{changing("pause 300 ms every 7 s", pause(7, .3), 1, .1), .8, 1},
+		{changing("pause 200 ms every 7 s", pause(7, .2), 1, .1), .2, 1},
+		{changing("pause 500 ms every 30 s", pause(30, .5), 1, .1), 0, 1},
+		{changing("3 times slower 1 s in 10", func(at, _ float64) float64 {
+			if math.Mod(at, 10) < 1 {
+				return .003
+			}
+			return .001
+		}, 1, .1), .2, 1},
+		{mm1(1000, .05, .01, 0), 0, .1},
+		{mm1(200, .1, .01, 0), 0, .1},
+	} {
+		bursts, ended := 0, map[Ended]int{}
+		traffic := 0.0
+		for _, r := range k.searches(n) {
+			if ended[r.Ended]++; r.Why.Kind == finding.MissesInBursts {
+				bursts++
+			}
+			traffic += r.Traffic.Seconds() / float64(n)
+		}
+		t.Logf("| %s | %d | bursts %d | ended %v | %.0f s |", k.name, n, bursts, ended, traffic)
+		if share := float64(bursts) / float64(n); share < k.least || share > k.most {
+			t.Errorf("%s: bursts in %d of %d searches", k.name, bursts, n)
+		}
+	}
+}

@@ -63,6 +63,13 @@ var searchWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.CapacityFell: func(f finding.Finding) string {
 		return capacityChanged(f) + "; a leak, a backlog, heat or pauses do that"
 	},
+	finding.MissesInBursts: func(f finding.Finding) string {
+		often := "in bursts"
+		if f.Seconds > 0 {
+			often += fmt.Sprintf(", about every %.0f s", f.Seconds)
+		}
+		return fmt.Sprintf("at %s it missed the objective %s: %s of the requests were late, and %s may be", load(f.Load), often, percent(f.Share), percent(f.Allowed))
+	},
 	finding.Interrupted: fixed("the search was interrupted"),
 
 	finding.LateOrFailed: func(f finding.Finding) string {

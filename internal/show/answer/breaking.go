@@ -219,6 +219,8 @@ func (a *asked) next(c *summary.Cell) string {
 		return "let it warm up longer, and search again: --set measure.warmup=1m."
 	case search.Ended(b.Ended) == search.Fell:
 		return "look for what grows while it runs (memory, threads, connections, a queue, heat), or stops it now and then."
+	case b.Load() == nil && len(b.Why) > 0 && b.Why[0].Kind == finding.MissesInBursts:
+		return "look for what stops or slows it now and then (a collector, a checkpoint, a job), or raise the objective."
 	case search.Ended(b.Ended) == search.Lowest:
 		return "raise the objective, or look at the log of the service: no load meets it."
 	case b.AtLeast && search.Ended(b.Ended) == search.Most, b.AtLeast && c.Load.Stages:

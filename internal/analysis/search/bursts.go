@@ -1,0 +1,151 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
+)
+
+// A service that pauses, or is slow from time to time, meets its objective between these
+// moments. Windows of some seconds then meet it or miss it by chance, at any load, and the
+// curve takes the chance for a breaking point. If pauses explain the windows better than a
+// steady service does, lower loads are held for some periods before the search ends: the
+// first that meets the objective is a lower end, and the last that missed it an upper one.
+
+const (
+	// suspected is from which gain, in ln of the probability of all windows, pauses are
+	// looked for. That costs a steady service time, and no answer.
+	suspected = 2
+	// periods is how many periods a load is held for, from shortestHold to longestHold.
+	periods      = 3
+	shortestHold = 12 * time.Second
+	longestHold  = 30 * time.Second
+	// mostHolds is the highest traffic of it, beyond the search's.
+	mostHolds = 70 * time.Second
+)
+
+// holds are the shares of the answer that are held.
+var holds = []float64{0.75, 0.5, 0.25}
+
+// bursts is the state of looking for them.
+type bursts struct {
+	done   bool      // or not needed
+	loads  []float64 // still to be held; the first is held now
+	window time.Duration
+	until  time.Duration // the traffic that it may use
+	met    float64       // the load that was held and met the objective nevertheless; 0: none, or it had no burst
+	missed finding.Finding
+}
+
+// conclude ends the search, unless its windows show bursts: these are looked for first.
+func (s *Search) conclude() {
+	if b := &s.bursts; b.done || !s.pauses() {
+		b.done, b.loads = true, nil
+		s.finish()
+	}
+}
+
+// pauses reports whether the windows show pauses, and then begins to look for them.
+func (s *Search) pauses() bool {
+	b := &s.bursts
+	b.done = true
+	if s.late == nil || s.missed == 0 || len(s.met) == 0 || s.limited || s.unsure > 0 || s.crowded() || s.doubt.windows > 0 {
+		return false
+	}
+	if s.look(); len(s.posteriors) == 0 {
+		return false
+	}
+	_, answer, _ := s.interval()
+	c := s.late.undisturbed()
+	c.settle(s.missed / 4)
+	steady := max(c.between(s.lowest/2, s.highest*2, nil).fits, s.floored(c))
+	if s.paused(c)-steady < suspected {
+		return false
+	}
+	n, seconds := 0, 0.0
+	for _, l := range c.looks {
+		if l.load > answer {
+			continue
+		}
+		if seconds += l.window; l.burst {
+			n++
+		}
+	}
+	for _, share := range holds {
+		if load := s.fit(share * answer); load < answer && !slices.Contains(b.loads, load) {
+			b.loads = append(b.loads, load)
+		}
+	}
+	every := time.Duration(seconds / float64(max(n, 1)) * float64(time.Second))
+	b.window = s.whole(min(max(periods*every, shortestHold), longestHold))
+	b.until = s.traffic + mostHolds
+	return s.hold()
+}
+
+// hold begins to hold the next load, if the time for it is left.
+func (s *Search) hold() bool {
+	b := &s.bursts
+	needed := s.traffic + s.whole(ofTest.settle+afterDrain) + b.window
+	if len(b.loads) == 0 || needed > b.until {
+		return false
+	}
+	s.stage, s.load, s.drain = Test, b.loads[0], true
+	s.config.Budget = max(s.config.Budget, needed)
+	return true
+}
+
+// heldLong takes the window of a load that was held for some periods.
+func (s *Search) heldLong(w window) {
+	b := &s.bursts
+	b.loads = b.loads[1:]
+	if !w.missed {
+		if b.loads = nil; !b.missed.None() || s.late.burst(w.seen) {
+			b.met = s.step.Load
+		}
+		s.finish()
+		return
+	}
+	b.missed = finding.Finding{Kind: finding.MissesInBursts, Load: s.step.Load, Share: w.late / w.n, Allowed: s.late.allowed}
+	if n := s.late.bursts(w.seen); n > 1 {
+		b.missed.Seconds = (time.Duration(w.blocks) * s.config.Block).Seconds() / float64(n)
+	}
+	if !s.hold() {
+		b.loads = nil
+		s.finish()
+	}
+}
+
+// bursts counts the times at which blocks that met the latency are followed by some that
+// miss it by far.
+func (c *curve) bursts(seen []Block) (n int) {
+	calm := true
+	for _, b := range seen {
+		switch all, late, failed := b.counts(); {
+		case calm && Exceeds(late-failed, all, far(c.allowed)):
+			calm = false
+			n++
+		case !Exceeds(late-failed, all, c.allowed):
+			calm = true
+		}
+	}
+	return n
+}
+
+// burst ends a search that found bursts, and reports whether it did: with the loads
+// between which it breaks, or without an answer.
+func (s *Search) burst() bool {
+	b := &s.bursts
+	switch {
+	case b.missed.None():
+		return false
+	case b.met == 0:
+		s.fail(Lowest, b.missed)
+	default:
+		s.result.Load, s.result.Low, s.result.High = math.Sqrt(b.met*b.missed.Load), b.met, b.missed.Load
+		s.result.Why = b.missed
+		s.end(Broke)
+	}
+	return true
+}
