@@ -97,16 +97,23 @@ func (a *asked) killed() string {
 	return a.some(func(c *summary.Cell) bool { return c.Has(summary.FlagOOMKilled) }, "was", "were", "killed at the memory limit")
 }
 
-// manyEnded is how many processes ended, and connections failed, that are hardly chance.
+// manyEnded is how many processes ended, and requests failed, that are hardly chance.
 const manyEnded = 3
 
 // workersEnded are the processes that a service lost beside its main one, as workers that
-// their master kills, if connections failed. One that ends its workers in turn loses none.
+// their master kills, if requests failed: the connection ends, or the worker answers 500 at
+// its end, as that of gunicorn does. One that ends its workers in turn fails none.
 func (a *asked) workersEnded() string {
 	for i := range a.s.Cells {
 		c := &a.s.Cells[i]
-		if c.Ended != nil && *c.Ended >= manyEnded && c.Errors.Refused+c.Errors.Cut >= manyEnded {
-			return fmt.Sprintf("Of %s %s ended beside the main one, and connections were cut or refused: see its log.", a.names[i], display.Grouped(*c.Ended)+" processes")
+		failed := c.Errors.Refused + c.Errors.Cut
+		for status, n := range c.Errors.Status {
+			if strings.HasPrefix(status, "5") {
+				failed += n
+			}
+		}
+		if c.Ended != nil && *c.Ended >= manyEnded && failed >= manyEnded {
+			return fmt.Sprintf("Of %s %s ended beside the main one (its master may kill them), and requests failed: see its log.", a.names[i], display.Grouped(*c.Ended)+" processes")
 		}
 	}
 	return ""
