@@ -25,6 +25,8 @@ type Service struct {
 	Call func(*rand.Rand) time.Duration
 	// Blocking requests keep their worker during the call.
 	Blocking bool
+	// After is the CPU time that a request needs after its lock and its call.
+	After time.Duration
 	// Backlog is how many requests may wait for a worker; more are refused. 0: no
 	// bound.
 	Backlog int
@@ -99,6 +101,7 @@ type job struct {
 	end            ending
 	left           bool // the client has given it up
 	collects       bool // it is the runtime's own work
+	last           bool // it has its call behind it
 	of             *job // the request that this one repeats; nil: none
 	ready          bool // it, or one that repeats it, was answered
 }
@@ -381,6 +384,11 @@ func (v *server) pass(next int64, speed float64) {
 	}
 	v.away = still
 	for _, j := range over {
+		if v.After > 0 {
+			j.last, j.work = true, float64(v.After)
+			v.running = append(v.running, j)
+			continue
+		}
 		v.answer(j)
 	}
 	v.retry()
@@ -396,6 +404,10 @@ func (v *server) pass(next int64, speed float64) {
 // worked is called when a request has used its CPU.
 func (v *server) worked(j *job) {
 	if j.collects {
+		return
+	}
+	if j.last {
+		v.answer(j)
 		return
 	}
 	if v.Collect > 0 {

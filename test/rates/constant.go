@@ -93,9 +93,11 @@ func constant(k kind, seed uint64) ([]said, error) {
 	case stated:
 		j.say("why: "+top.Name, of[top.Name] < 0.2, "%s", truth)
 	}
-	if cell.Causes.Divided() && cell.Causes.Throttling >= 0.2 {
-		t := cell.Causes.Throttling
-		j.say("share of throttling, 20% or more, within 10 points", math.Abs(t-of["throttling"]) > 0.1, "stated %.0f%%, extra time %.0f%%", 100*t, 100*of["throttling"])
+	if c := cell.Causes; c.Divided() && s.limit > 0 {
+		low, high, extra := c.Throttling, c.ThrottlingHigh, of["throttling"]
+		text := fmt.Sprintf("stated %.0f to %.0f%%, extra time %.0f%%", 100*low, 100*high, 100*extra)
+		j.say("share of throttling, to 10 points", extra < low-0.1 || extra > high+0.1, "%s", text)
+		j.say("~share of throttling, to 25 points", high-low > 0.25, "%s", text)
 	}
 	alone := 0
 	for name, v := range of {

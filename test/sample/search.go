@@ -81,7 +81,7 @@ func searchedCell(rng *rand.Rand, i int, f broken) summary.Cell {
 		Breaking: &summary.BreakingPoint{RateRPS: ptr(f.at), Low: ptr(f.low), High: ptr(f.high), LimitedBy: f.by, Evidence: f.evidence, Shown: []finding.Finding{f.shown}, TrafficS: 54.3, Searches: 6},
 		Knee: &summary.Knee{Load: f.knee, Low: f.knee * 0.91, High: f.knee * 1.08, OfLimit: ptr(f.knee / 352), OfLimitLow: ptr(f.knee / 352 * 0.91),
 			OfLimitHigh: ptr(f.knee / 352 * 1.08), Quantile: "p99", FloorMS: f.floor},
-		Causes: &summary.Causes{Quantile: "p99", FromMS: f.p99, Requests: 312, MeanMS: f.p99 * 1.21, Throttling: f.throttling, Rest: f.own,
+		Causes: &summary.Causes{Quantile: "p99", FromMS: f.p99, Requests: 312, MeanMS: f.p99 * 1.21, Throttling: 0.8 * f.throttling, ThrottlingHigh: f.throttling, Rest: f.own + 0.2*f.throttling,
 			Neighbours: 1 - f.throttling - f.own, ThrottledDirectly: f.throttling * 0.56, Slowest: slowestOf(rng, f)},
 	}
 	if f.procs == "" {

@@ -51,8 +51,8 @@ func WithholdRefuted(c *summary.Cell) {
 	case !tail.Divided(): // a few requests refute nothing
 	case causes.GeneratorsTail(c):
 		withhold(b, finding.Finding{Kind: finding.TailOfGenerator, Share: tail.OfGenerator()})
-	case byLimit(b) && tail.Throttling < noShare && throttled >= throttledLittle:
-		withhold(b, finding.Finding{Kind: finding.TailNotThrottled, Share: tail.Throttling, Allowed: throttled})
+	case byLimit(b) && max(tail.Throttling, tail.ThrottlingHigh) < noShare && throttled >= throttledLittle:
+		withhold(b, finding.Finding{Kind: finding.TailNotThrottled, Share: max(tail.Throttling, tail.ThrottlingHigh), Allowed: throttled})
 	case b.LimitedBy == summary.ByDependency && c.WaitsMS != nil && tail.Dependency < noShare:
 		withhold(b, finding.Finding{Kind: finding.TailOfDependency, Share: tail.Dependency})
 	case byLimit(b), perhapsByLimit(b):

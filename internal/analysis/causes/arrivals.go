@@ -16,10 +16,10 @@ type point struct {
 	total float64 // requests due before it
 }
 
-// dueFrame is how many requests were due in a frame.
+// dueFrame is how many requests were due in a frame, and how many ended.
 type dueFrame struct {
 	stretch
-	n int64
+	n, ended int64
 }
 
 func newArrivals(frames []dueFrame) arrivals {

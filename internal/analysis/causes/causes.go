@@ -41,6 +41,7 @@ type Builder struct {
 	requests []signals.SlowLine
 	windows  map[replicaKey][]signals.Window
 	waits    map[replicaKey][]*signals.Frame
+	spent    map[replicaKey][]spent   // its measured frames
 	pressed  map[replicaKey][]pressed // frames with the CPU pressure of a replica
 	failing  map[replicaKey][]stretch // frames in which a replica was killed or down
 	trials   map[int]*trial
@@ -75,6 +76,7 @@ func New(service string, period time.Duration) *Builder {
 		period:  int64(period),
 		windows: map[replicaKey][]signals.Window{},
 		waits:   map[replicaKey][]*signals.Frame{},
+		spent:   map[replicaKey][]spent{},
 		pressed: map[replicaKey][]pressed{},
 		failing: map[replicaKey][]stretch{},
 		trials:  map[int]*trial{},
@@ -122,6 +124,9 @@ func (b *Builder) Frame(f *signals.Frame) {
 			b.on[at] = f.Machine
 		}
 		b.pressure(at, f)
+		if f.Server.CPU != nil && f.Phase == signals.Measure {
+			b.spent[at] = append(b.spent[at], spent{stretch: stretch{f.Start, f.End}, cpu: 1e9 * *f.Server.CPU})
+		}
 		if failed(f) {
 			b.failing[at] = append(b.failing[at], stretch{f.Start, f.End})
 		}
@@ -140,13 +145,13 @@ func (b *Builder) trial(number int) *trial {
 }
 
 func (b *Builder) client(t *trial, f *signals.Frame) {
-	t.dueFrames = append(t.dueFrames, dueFrame{stretch{f.Start, f.End}, f.Client.Intended})
+	t.dueFrames = append(t.dueFrames, dueFrame{stretch{f.Start, f.End}, f.Client.Intended, f.Client.Latency.Count()})
 	if f.Phase != signals.Warmup {
 		b.latency.Merge(f.Client.Latency)
 		b.own.Merge(f.Client.Service)
 	}
 	if f.Client.Service.Count() >= fewestForMedian {
-		t.medians = append(t.medians, median{f.End, int64(f.Client.Service.Quantile(0.5))})
+		t.medians = append(t.medians, median{f.Start, f.End, int64(f.Client.Service.Quantile(0.5)), int64(f.Client.Service.Quantile(usualShare)), int64(f.Client.Service.Quantile(0.95))})
 	}
 	if f.Phase == signals.Measure {
 		t.measured, t.measures = min(t.measured, f.Start), true
@@ -169,6 +174,9 @@ func (b *Builder) Merge(o *Builder) {
 	maps.Copy(b.on, o.on)
 	for at, more := range o.pressed {
 		b.pressed[at] = append(b.pressed[at], more...)
+	}
+	for at, more := range o.spent {
+		b.spent[at] = append(b.spent[at], more...)
 	}
 	for at, failing := range o.failing {
 		b.failing[at] = append(b.failing[at], failing...)

@@ -15,6 +15,10 @@ type division struct {
 	held     [causes]int64
 	directly int64 // throttled, within windows
 	byAgents int64 // of the neighbours' time, due to the CPU of the agents
+
+	within         bool  // in contended times alone
+	shared, atMost int64 // how long many of those that came beside it took, and some
+	throttledHigh  int64 // what the limit may have taken at most
 }
 
 // direct attributes the times with direct evidence: the lag of the generator, then the

@@ -125,6 +125,8 @@ func failed(f *signals.Frame) bool {
 // evidence is what is known about one replica in one trial by time.
 type evidence struct {
 	throttled, down times         // windows of the replica
+	contended       times         // when it may have had a queue that throttling built
+	always          bool          // it was contended all the time
 	shared          bool          // there are several replicas: a request belongs to none of them before it is sent
 	stopped         times         // when all other replicas were throttled or down, if there are any
 	common          [causes]times // episodes of throttling and restart that were also in stopped
@@ -137,6 +139,8 @@ type evidence struct {
 func (b *Builder) evidence(at replicaKey, frozen lags, t *trial) *evidence {
 	throttled, down := b.windowsOf(at)
 	g := &evidence{throttled: union(throttled...), down: union(down...), hosts: byTime(t.hosts[b.on[at]])}
+	g.contended = contended(g.throttled, b.period)
+	g.always = t.always(g.contended)
 	g.busy = bounded(t.others(b.on[at]), b.waitable(at, g.throttled, g.hosts))
 	var occupied []stretch
 	for _, f := range g.busy {
@@ -236,8 +240,16 @@ func (g *evidence) came(moment int64) int64 {
 	return moment
 }
 
-// median is the median service time in a client frame.
-type median struct{ at, ns int64 }
+// median is the median service time in a client frame, that of usualShare, and the 95th
+// percentile.
+type median struct{ from, at, ns, most, natural int64 }
+
+// spent is the CPU of a frame in nanoseconds, how many requests ended in it, and how many
+// slow ones.
+type spent struct {
+	stretch
+	cpu, ended, slow float64
+}
 
 // fewestForMedian is how many requests a frame needs for its median.
 const fewestForMedian = 20
@@ -256,4 +268,26 @@ func (t *trial) usual(moment, typical int64) (ns int64, known bool) {
 		return typical, false
 	}
 	return min(typical, last.ns), true
+}
+
+// always reports whether the frames with requests lie within some times, but for their ends.
+func (t *trial) always(within times) bool {
+	var in, all int64
+	for _, f := range t.dueFrames {
+		if f.n > 0 {
+			in, all = in+within.within(f.from, f.to), all+f.to-f.from
+		}
+	}
+	return all > 0 && float64(in) >= 0.97*float64(all)
+}
+
+// around are the highest median service time, and that of usualShare, of the frames that
+// a request overlaps; 0 if none has enough requests.
+func (t *trial) around(from, to int64) (ns, most int64) {
+	for _, m := range t.medians {
+		if m.from < to && m.at > from {
+			ns, most = max(ns, m.ns), max(most, m.most)
+		}
+	}
+	return ns, most
 }

@@ -114,8 +114,8 @@ func TestSharesAreShares(t *testing.T) {
 		if math.Abs(sum-1) > 1e-9 {
 			t.Fatalf("the shares sum to %v", sum)
 		}
-		if c.ThrottledDirectly > c.Throttling || c.ThrottledDirectly < 0 {
-			t.Fatalf("throttled %v, directly %v", c.Throttling, c.ThrottledDirectly)
+		if c.ThrottledDirectly > 1+1e-12 || c.ThrottledDirectly < 0 || c.ThrottlingHigh < c.Throttling || c.ThrottlingHigh > 1+1e-12 {
+			t.Fatalf("throttled %v to %v, directly %v", c.Throttling, c.ThrottlingHigh, c.ThrottledDirectly)
 		}
 		if !(c.MeanMS > 0) || math.IsInf(c.MeanMS, 0) || len(c.Slowest) == 0 || len(c.Slowest) > keptSlowest {
 			t.Fatalf("mean %v ms, %d slowest", c.MeanMS, len(c.Slowest))
@@ -181,9 +181,9 @@ func TestTimes(t *testing.T) {
 
 func TestFlow(t *testing.T) {
 	f := newArrivals([]dueFrame{
-		{stretch{0, 1000}, 100}, {stretch{0, 1000}, 50}, // two agents
-		{stretch{1000, 1500}, 100}, {stretch{2000, 3000}, 10}, // a gap between
-		{stretch{5, 5}, 7}, {stretch{9, 3}, 7}, {stretch{0, 10}, 0}, // nothing
+		{stretch{0, 1000}, 100, 0}, {stretch{0, 1000}, 50, 0}, // two agents
+		{stretch{1000, 1500}, 100, 0}, {stretch{2000, 3000}, 10, 0}, // a gap between
+		{stretch{5, 5}, 7, 0}, {stretch{9, 3}, 7, 0}, {stretch{0, 10}, 0, 0}, // nothing
 	})
 	for _, c := range []struct {
 		from, to int64

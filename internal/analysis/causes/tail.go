@@ -27,6 +27,7 @@ func (b *Builder) Result(quantile string, threshold, typical time.Duration) *sum
 	}
 	callMeans := means(b.allWaits())
 	var tail []*division
+	var groups []*group
 	requests := b.sorted()
 	for len(requests) > 0 {
 		number := requests[0].Trial
@@ -34,8 +35,15 @@ func (b *Builder) Result(quantile string, threshold, typical time.Duration) *sum
 		for n < len(requests) && requests[n].Trial == number {
 			n++
 		}
-		tail = append(tail, b.divideTrial(requests[:n], callMeans, threshold, own, typical)...)
+		for _, g := range b.groups(requests[:n], callMeans, threshold, own) {
+			groups, tail = append(groups, g), append(tail, g.here...)
+		}
 		requests = requests[n:]
+	}
+	in, most := bounding{own: int64(own), worked: b.worked(threshold)}, b.own.Quantile(usualShare)
+	in.common, in.natural = natural(groups)
+	for _, g := range groups {
+		g.divide(in, int64(typical), int64(most))
 	}
 	c := sum(tail)
 	if c == nil {
@@ -46,33 +54,57 @@ func (b *Builder) Result(quantile string, threshold, typical time.Duration) *sum
 	return c
 }
 
-// divideTrial divides the tail of a trial. Its requests are sorted by replica.
-func (b *Builder) divideTrial(requests []signals.SlowLine, callMeans map[bounds]float64, threshold, own, typical time.Duration) []*division {
-	t := b.trial(requests[0].Trial)
-	frozen, all := frozen(requests, int64(threshold), int64(own)), newArrivals(t.dueFrames)
-	due := func(from, to int64) float64 { return all.due(from, to) / float64(max(b.replicas, 1)) }
+// group is the tail of a replica in a trial.
+type group struct {
+	*trial
+	here  []*division
+	calls *calls
+}
 
-	var tail []*division
+// groups returns the tail of a trial by replica, with direct evidence and what may be the
+// queues of the generator and of throttling. The requests are sorted by replica.
+func (b *Builder) groups(requests []signals.SlowLine, callMeans map[bounds]float64, threshold, own time.Duration) (all []*group) {
+	t := b.trial(requests[0].Trial)
+	frozen, arrived := frozen(requests, int64(threshold), int64(own)), newArrivals(t.dueFrames)
+	due := func(from, to int64) float64 { return arrived.due(from, to) / float64(max(b.replicas, 1)) }
+
 	for len(requests) > 0 {
 		n := 1
 		for n < len(requests) && requests[n].Replica == requests[0].Replica {
 			n++
 		}
 		at := replicaKey{requests[0].Trial, requests[0].Replica}
-		here := b.tail(requests[:n], b.evidence(at, frozen, t), due, t, threshold)
-		calls := newCalls(b.waits[at], callMeans, due)
-		for _, d := range here {
+		g := &group{t, b.tail(requests[:n], b.evidence(at, frozen, t), due, t, threshold), newCalls(b.waits[at], callMeans, due)}
+		for _, d := range g.here {
 			d.before(int64(own))
 		}
-		slices.SortStableFunc(here, func(x, y *division) int { return cmp.Compare(y.left, x.left) })
-		for _, d := range here {
-			usual, known := t.usual(d.evidence.came(d.since[neighbours]), int64(typical))
-			d.after(int64(own), usual, known, calls)
+		var slow []came
+		for i, w := range weights(requests[:n]) {
+			slow = append(slow, came{requests[i].Intended, latency(&requests[i]), w})
 		}
-		tail = append(tail, here...)
+		t.classify(g.here, slow, due, int64(own))
+		if len(g.here) > 0 {
+			all = append(all, g)
+		}
 		requests = requests[n:]
 	}
-	return tail
+	return all
+}
+
+// divide bounds throttling, and attributes what is left to the causes after it.
+func (g *group) divide(in bounding, typical, most int64) {
+	for _, d := range g.here {
+		usual, longer := g.around(d.request.Intended, d.request.Done)
+		if longer == 0 {
+			usual, longer = typical, most
+		}
+		d.bound(in, usual, longer)
+	}
+	slices.SortStableFunc(g.here, func(x, y *division) int { return cmp.Compare(y.left, x.left) })
+	for _, d := range g.here {
+		usual, known := g.usual(d.evidence.came(d.since[neighbours]), typical)
+		d.after(in.own, usual, known, g.calls)
+	}
 }
 
 // tail returns the requests of a replica that belong to the tail, with their direct
@@ -152,7 +184,7 @@ func weights(requests []signals.SlowLine) []float64 {
 
 // sum adds up divisions; nil if there is no time to divide.
 func sum(tail []*division) *summary.Causes {
-	var requests, whole, directly, byAgents float64
+	var requests, whole, directly, byAgents, high float64
 	trials := map[int]float64{}
 	var held [causes]float64
 	for _, d := range tail {
@@ -161,6 +193,7 @@ func sum(tail []*division) *summary.Causes {
 		whole += w * float64(latency(d.request))
 		directly += w * float64(d.directly)
 		byAgents += w * float64(d.byAgents)
+		high += w * float64(d.throttledHigh)
 		trials[d.request.Trial] += w
 		for c := range held {
 			held[c] += w * float64(d.held[c])
@@ -179,6 +212,7 @@ func sum(tail []*division) *summary.Causes {
 		Restart:           held[restart] / whole,
 		Neighbours:        held[neighbours] / whole,
 		Rest:              held[rest] / whole,
+		ThrottlingHigh:    high / whole,
 		ThrottledDirectly: directly / whole,
 
 		NeighboursGenerator: byAgents / whole,

@@ -20,15 +20,19 @@ type Causes struct {
 	// GeneratorQueue is the wait in queues of the service that a pause of the generator
 	// caused: requests that it sent late arrive at once.
 	GeneratorQueue float64 `json:"generator_queue"`
-	// Throttling is windows of the same replica, and the queue that they built. The limit
-	// costs at most this: a request may have waited for something else meanwhile.
+	// Throttling is windows of the same replica, and the queue that they built, as far as
+	// the requests certainly wanted its CPU then.
 	Throttling float64 `json:"throttling"`
 	Dependency float64 `json:"dependency"`
 	Restart    float64 `json:"restart"`    // down, or killed for memory
 	Neighbours float64 `json:"neighbours"` // waiting for a CPU that others used
 	Rest       float64 `json:"rest"`       // queueing and work
 
-	// ThrottledDirectly is the part of Throttling within windows.
+	// ThrottlingHigh is the most that Throttling can be: a part of Rest, or of another
+	// cause, may be due to the CPU limit as well.
+	ThrottlingHigh float64 `json:"throttling_high"`
+	// ThrottledDirectly is the share within windows of the same replica, whatever the
+	// requests waited for.
 	ThrottledDirectly float64 `json:"throttled_directly"`
 	// NeighboursGenerator is the part of Neighbours that is due to the CPU of the agents.
 	NeighboursGenerator float64 `json:"neighbours_generator,omitempty"`
@@ -58,6 +62,7 @@ func (c Causes) MarshalJSON() ([]byte, error) {
 		Restart             *float64 `json:"restart"`
 		Neighbours          *float64 `json:"neighbours"`
 		Rest                *float64 `json:"rest"`
+		ThrottlingHigh      *float64 `json:"throttling_high"`
 		ThrottledDirectly   *float64 `json:"throttled_directly"`
 		NeighboursGenerator *float64 `json:"neighbours_generator,omitempty"`
 		MostIn              int      `json:"most_in_trials,omitempty"`
@@ -69,16 +74,21 @@ func (c Causes) MarshalJSON() ([]byte, error) {
 	}{hidden{plain(c)}, share{}})
 }
 
-// Share is one cause with its share of the tail.
+// Share is one cause with its share of the tail, and the interval that contains it.
 type Share struct {
-	Name  string // as in the JSON
-	Value float64
+	Name      string // as in the JSON
+	Value     float64
+	Low, High float64
 }
 
-// Shares returns the causes in their order.
+// Shares returns the causes in their order. What may be throttling as well is not certain to
+// be the service's own.
 func (c *Causes) Shares() []Share {
-	return []Share{{"generator", c.Generator}, {"generator_queue", c.GeneratorQueue}, {"throttling", c.Throttling}, {"dependency", c.Dependency},
-		{"restart", c.Restart}, {"neighbours", c.Neighbours}, {"rest", c.Rest}}
+	one := func(name string, v float64) Share { return Share{name, v, v, v} }
+	high := max(c.Throttling, c.ThrottlingHigh)
+	return []Share{one("generator", c.Generator), one("generator_queue", c.GeneratorQueue), {"throttling", c.Throttling, c.Throttling, high},
+		one("dependency", c.Dependency), one("restart", c.Restart), one("neighbours", c.Neighbours),
+		{"rest", c.Rest, max(0, c.Rest-(high-c.Throttling)), c.Rest}}
 }
 
 // OfGenerator is the share that the generator caused: its own delay, and the queues that

@@ -46,6 +46,22 @@ func Share(v float64) string {
 	return strconv.FormatFloat(p, 'f', 0, 64) + "%"
 }
 
+// Shares writes the interval of a share in percent: "11–64%"; one number if both ends are
+// the same. An end that is only close to 0% or 100% is written as that.
+func Shares(low, high float64) string {
+	from, to := Share(low), Share(high)
+	switch {
+	case from == to:
+		return from
+	case low < 0.001:
+		from = "0%"
+	}
+	if high > 0.99 {
+		to = "100%"
+	}
+	return strings.TrimSuffix(from, "%") + "–" + to
+}
+
 // Microseconds writes a time that may be much shorter than a request: "2.50 µs",
 // "4.56 ms".
 func Microseconds(v float64) string {

@@ -58,9 +58,13 @@ func TestTheCauseOfASlowTail(t *testing.T) {
 		want string
 	}{
 		{"nothing was observed", nil, ""},
-		{"throttling", &summary.Causes{Requests: 20, Throttling: 0.89, Rest: 0.11}, "its CPU limit, unless the requests wait for something else: throttling is at most 89% of the slow tail."},
+		{"throttling", &summary.Causes{Requests: 20, Throttling: 0.89, Rest: 0.11}, "its CPU limit: throttling is 89% of the slow tail."},
 		{"too few requests", &summary.Causes{Requests: 19, Throttling: 0.89, Rest: 0.11}, ""},
 		{"too few requests, late ones", &summary.Causes{Requests: 19, Generator: 0.89, Rest: 0.11}, "not known: the slowest requests waited mostly in the generator."},
+		{"mostly throttling, as far as is certain", &summary.Causes{Requests: 500, Throttling: 0.3, ThrottlingHigh: 0.8, Rest: 0.7}, "its CPU limit: throttling is 30–80% of the slow tail."},
+		{"more of its own work for certain", &summary.Causes{Requests: 500, Throttling: 0.3, ThrottlingHigh: 0.6, Rest: 0.7}, "perhaps its CPU limit: throttling is 30–60% of the slow tail."},
+		{"perhaps throttling", &summary.Causes{Requests: 500, Throttling: 0.1, ThrottlingHigh: 0.95, Rest: 0.9}, "perhaps its CPU limit: throttling is 10–95% of the slow tail."},
+		{"little throttling", &summary.Causes{Requests: 500, Throttling: 0.1, ThrottlingHigh: 0.4, Rest: 0.9}, ""},
 		{"its own work", &summary.Causes{Requests: 500, Throttling: 0.4, Rest: 0.6}, ""},
 		{"several causes, none of which has a fifth", &summary.Causes{Requests: 500, Throttling: 0.19, Generator: 0.17, Dependency: 0.16, Restart: 0.16, Neighbours: 0.16, Rest: 0.16}, ""},
 		{"others", &summary.Causes{Requests: 500, Throttling: 0.2, Neighbours: 0.45, Rest: 0.35}, "CPU used by others is 45% of the slow tail."},

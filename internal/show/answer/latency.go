@@ -168,7 +168,7 @@ func (a *asked) contrast(best verdict.Contender, others []verdict.Contender) str
 	}
 	of, own := worst.Cell.ThrottledShare(), best.Cell.ThrottledShare()
 	if of == nil {
-		return fmt.Sprintf("the CPU limit: throttling explains at most %s of the slow tail of %s.", whole(cause.Value), worst.Name)
+		return fmt.Sprintf("the CPU limit: throttling explains %s of the slow tail of %s.", cause.Text(), worst.Name)
 	}
 	text := fmt.Sprintf("the CPU limit stops %s in %s of its periods", worst.Name, display.Share(*of))
 	if own != nil && *own < *of/2 {
@@ -211,7 +211,7 @@ func mainCause(c *summary.Cell) (narrative.Part, bool) {
 		return narrative.Part{}, false
 	}
 	top, known := narrative.MainPart(c.Causes)
-	return top, known && top.Name != "rest" && top.Value >= worthNaming
+	return top, known && top.Name != "rest" && top.Low >= worthNaming
 }
 
 // single is the answer about one cell under a constant load.
@@ -227,14 +227,17 @@ func (a *asked) single(i int) Answer {
 		}
 		answer.Do = generatorAdvice
 	case known && top.Name == "throttling":
-		// A request that waits for something else is as slow without the limit.
-		answer.Why = fmt.Sprintf("its CPU limit, unless the requests wait for something else: throttling is at most %s of the slow tail.", whole(top.Value))
+		answer.Why = fmt.Sprintf("its CPU limit: throttling is %s of the slow tail.", top.Text())
 		answer.Do = "raise the CPU limit, or lower the parallelism: millicore try measures both."
 	case known:
 		answer.Why = fmt.Sprintf("%s is %s of the slow tail.", top.Long, top.Text())
 	}
 	if c.Own != nil && answer.Why == "" {
 		answer.Why, answer.Do = limits[c.Own.Shown.Kind](c.Own.Shown)+".", ownAdvice[c.Own.By]
+	}
+	if c.Causes != nil && c.Causes.Divided() && answer.Why == "" && c.Causes.ThrottlingHigh >= causes.MainShare {
+		answer.Why = fmt.Sprintf("perhaps its CPU limit: throttling is %s of the slow tail.", display.Shares(c.Causes.Throttling, c.Causes.ThrottlingHigh))
+		answer.Do = "measure it without the limit: millicore try does."
 	}
 	met, judged := objectiveMet(c)
 	switch share := c.ThrottledShare(); {

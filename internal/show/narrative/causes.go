@@ -39,14 +39,15 @@ func CauseOf(name string) Cause {
 	return Cause{Name: name, Short: display.Plain(name), Long: display.Plain(name), Fill: "?"}
 }
 
-// Part is one cause's share of one cell's tail.
+// Part is one cause's share of one cell's tail: the shares add up to 1. Low and High are the
+// ends of what it may be.
 type Part struct {
 	Cause
-	Value float64 // 0..1
+	Value, Low, High float64 // 0..1
 }
 
-// Text is the share as percent.
-func (p Part) Text() string { return display.Share(p.Value) }
+// Text is the share as percent: "92%", or "11–64%" if its ends differ.
+func (p Part) Text() string { return display.Shares(p.Low, p.High) }
 
 // mostlyGenerator is added where most of the CPU that others used was the agents'.
 const mostlyGenerator = " (mostly Millicore's own generator)"
@@ -59,8 +60,8 @@ func Parts(c *summary.Causes) []Part {
 	}
 	var all []Part
 	for _, s := range c.Shares() {
-		if s.Value > 0 && summary.Finite(&s.Value) != nil {
-			part := Part{CauseOf(s.Name), s.Value}
+		if s.High > 0 && summary.Finite(&s.Value) != nil {
+			part := Part{CauseOf(s.Name), s.Value, s.Low, s.High}
 			if s.Name == "neighbours" && c.MostlyGenerator() {
 				part.Long += mostlyGenerator
 			}
@@ -70,13 +71,13 @@ func Parts(c *summary.Causes) []Part {
 	return all
 }
 
-// MainPart is the largest share of a tail; false: it is not divided.
+// MainPart is the largest share of a tail, as far as it is certain; false: it is not divided.
 func MainPart(c *summary.Causes) (Part, bool) {
 	all := Parts(c)
 	if len(all) == 0 {
 		return Part{}, false
 	}
-	return slices.MaxFunc(all, func(a, b Part) int { return cmp.Compare(a.Value, b.Value) }), true
+	return slices.MaxFunc(all, func(a, b Part) int { return cmp.Compare(a.Low, b.Low) }), true
 }
 
 // TailBasis is what the division of a slow tail rests on.
@@ -86,8 +87,8 @@ func TailBasis(c *summary.Causes) string {
 	if few := tailTrials(c); few != "" {
 		text += "; " + few
 	}
-	if c.Divided() && c.ThrottledDirectly > 0 && c.Throttling > c.ThrottledDirectly {
-		text += fmt.Sprintf("; throttling: %s while throttled, %s in queues that throttling caused", display.Share(c.ThrottledDirectly), display.Share(c.Throttling-c.ThrottledDirectly))
+	if c.Divided() && c.ThrottledDirectly > 0 {
+		text += "; throttled in " + display.Share(c.ThrottledDirectly) + " of this time"
 	}
 	return text
 }

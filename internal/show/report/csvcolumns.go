@@ -114,7 +114,8 @@ func csvCauses() []csvColumn {
 	for i, one := range new(summary.Causes).Shares() {
 		cols = append(cols, partColumn[summary.Causes]{"tail_" + one.Name, func(c *summary.Causes) any { return divided(c, c.Shares()[i].Value) }})
 	}
-	cols = append(cols, partColumn[summary.Causes]{"tail_throttled_directly", func(c *summary.Causes) any { return divided(c, c.ThrottledDirectly) }})
+	cols = append(cols, partColumn[summary.Causes]{"tail_throttled_directly", func(c *summary.Causes) any { return divided(c, c.ThrottledDirectly) }},
+		partColumn[summary.Causes]{"tail_throttling_high", func(c *summary.Causes) any { return divided(c, c.ThrottlingHigh) }})
 	return part(func(r csvRow) *summary.Causes { return r.Causes }, cols...)
 }
 

@@ -303,7 +303,7 @@ func (e *examined) cellFigures(i int) []float64 {
 		all = append(all, 100-*s.Availability, 100*(1-low), 100*(1-high))
 	}
 	if k := s.Causes; k != nil {
-		all = append(all, k.OfGenerator(), k.Throttling-k.ThrottledDirectly)
+		all = append(all, k.OfGenerator(), k.Rest-(k.ThrottlingHigh-k.Throttling))
 	}
 	if o := c.objective; o != nil {
 		all = append(all, float64(c.all().late(o.Latency))/float64(c.all().requests()))

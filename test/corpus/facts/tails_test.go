@@ -147,13 +147,13 @@ func (s tail) ends(cause string) (low, high float64) {
 	case "generator":
 		return s.lag / s.latency, max(s.before, s.stalled) / s.latency
 	case "throttling":
-		return s.throttled / s.latency, s.afterThrottling / s.latency
+		return 0, s.afterThrottling / s.latency
 	case "generator_queue":
 		return 0, s.afterStalls / s.latency
 	case "restart":
 		return 0, s.down / s.latency
-	case "neighbours":
-		return 0, s.others / s.latency
+	case "neighbours": // and what may be throttling as well
+		return 0, (s.others + s.throttled) / s.latency
 	}
 	return 0, 1
 }
@@ -205,15 +205,19 @@ func (e *examined) tail(c *cell, s *summary.Cell) {
 	for _, share := range got.Shares() {
 		low, high := t.ends(share.Name)
 		e.within(c, "the share of "+share.Name+" in the slow tail", share.Value, low-slack-loose, high+slack+loose)
-		if total += share.Value; share.Value > largest {
-			largest, main = share.Value, share.Name
+		e.within(c, "the lower end of "+share.Name, share.Low, 0, share.High)
+		if share.Name != "rest" {
+			e.within(c, "the upper end of "+share.Name, share.High, low-slack-loose, high+slack+loose)
+		}
+		if total += share.Value; share.Low > largest {
+			largest, main = share.Low, share.Name
 		}
 	}
 	e.within(c, "the sum of the shares", total, 0.999, 1.001)
 	if e.Tail != "" && largest > 0.5 && main != e.Tail {
 		e.wrong(c, "the slow tail is mostly %s; by construction it is %s", main, e.Tail)
 	}
-	if (s.Breaking != nil && (s.Breaking.LimitedBy == summary.ByCPULimit || s.Breaking.LimitedBy == summary.ByThrottling)) && got.Rest > 0.9 && got.Throttling < 0.001 {
+	if (s.Breaking != nil && (s.Breaking.LimitedBy == summary.ByCPULimit || s.Breaking.LimitedBy == summary.ByThrottling)) && got.Rest > 0.9 && got.ThrottlingHigh < 0.001 {
 		e.wrong(c, "%s limits it, and none of its slow tail is throttling", s.Breaking.LimitedBy)
 	}
 	e.within(c, "the time while throttled", got.ThrottledDirectly, t.throttled/t.latency-slack-loose, t.throttled/t.latency+slack+loose)

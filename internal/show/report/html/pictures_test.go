@@ -93,8 +93,8 @@ func TestTailsFillTheirBars(t *testing.T) {
 			t.Errorf("%s: the shares make %v", r.Name, sum)
 		}
 	}
-	if got := rows[2].Parts[0].Direct; got != "56" {
-		t.Errorf("of the throttling of procs=6 %s%% lie in windows, want 56%%", got)
+	if got := rows[2].Parts[0]; got.Sure != "80" || got.Text != "74–92%" {
+		t.Errorf("of the throttling of procs=6, %s, %s%% are certain, want 80%% of 74–92%%", got.Text, got.Sure)
 	}
 }
 

@@ -24,11 +24,11 @@ type tailRow struct {
 // tailPart is one segment. Its figures are written here, so that a number never
 // becomes something else within a style.
 type tailPart struct {
-	Class  string // a name of causes, or "other"
-	Grow   string // its share
-	Direct string // the part of throttling within windows, percent; "": none
-	Text   string // "92%"; the style leaves it out where there is no room
-	Tip    string
+	Class string // a name of causes, or "other"
+	Grow  string // its share, or the most that it may be
+	Sure  string // the part of throttling's that is certain, percent; "": of others
+	Text  string // "92%"; the style leaves it out where there is no room
+	Tip   string
 }
 
 // tailKey explains one colour.
@@ -83,14 +83,13 @@ func newTailPart(c *summary.Causes, p narrative.Part) tailPart {
 	if slices.ContainsFunc(narrative.Causes, func(k narrative.Cause) bool { return k.Name == p.Name }) {
 		out.Class = p.Name
 	}
-	if p.Name == "throttling" && c.ThrottledDirectly > 0 {
-		direct := math.Min(1, c.ThrottledDirectly/p.Value)
-		out.Direct = decimal(100 * direct)
-		if direct < 1 {
-			out.Tip += "\n" + display.Share(c.ThrottledDirectly) + " within windows, " + display.Share(p.Value-c.ThrottledDirectly) + " in the queues that they built"
-		}
+	switch p.Name {
+	case "throttling":
+		out.Grow, out.Sure = decimal(p.High), decimal(100*p.Low/p.High)
+	case "rest":
+		out.Grow = decimal(p.Low)
 	}
-	if c.MeanMS > 0 {
+	if c.MeanMS > 0 && p.Low == p.High {
 		out.Tip += "\n" + typeset(display.WithUnit(p.Value*c.MeanMS)) + " of a slow request’s " + typeset(display.WithUnit(c.MeanMS))
 	}
 	return out

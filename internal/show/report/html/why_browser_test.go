@@ -97,7 +97,7 @@ func TestBarsAndSlowestRequestsAreDrawnAndTell(t *testing.T) {
 	}
 	const hover = `document.querySelector('%s').dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 600, clientY: 300}))`
 	for of, wants := range map[string][]string{
-		`.tail[data-cell="2"] .seg`:  {"throttling", "92% of the slow tail", "52% within windows, 41% in the queues"},
+		`.tail[data-cell="2"] .seg`:  {"throttling", "74–92% of the slow tail"},
 		`.gantt[data-cell="2"] .req`: {"due at", "sent after", "answered after 395", "throttled for"},
 	} {
 		got := after[string](b, strings.Replace(hover, "%s", of, 1), shownTips)
