@@ -58,6 +58,13 @@ func (r *Ranking) comparison(cell, base int) (c summary.Unbounded, bounded bool)
 	if interval == nil {
 		return c, false
 	}
+	if r.rounds != nil {
+		v, ends := r.rounds.Shift, r.rounds.Interval
+		if r.at[base] > r.at[cell] {
+			v, ends.Low, ends.High = -v, -ends.High, -ends.Low
+		}
+		shift, interval = stats.Known(v), &ends
+	}
 	c.Comparison = summary.Comparison{Cell: e.Cell, Baseline: e.Other, Metric: r.metric, P: e.P, PFamily: e.PFamily, Significant: e.Sign != 0,
 		Trials: [2]int{e.Trials[1], e.Trials[0]}}
 	from, _ := stats.CensoredMedian(r.samples[base].values)

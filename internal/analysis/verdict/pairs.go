@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/causes"
@@ -17,6 +18,7 @@ type Ranking struct {
 	samples []sample
 	at      []int // of each cell in ranks; -1: it is not tested
 	ranks   stats.Ranks
+	rounds  *stats.Rounds // of the two that are tested, where the rounds show a trend; else nil
 	// measured is the number of cells that have the figure; tested is that of the cells
 	// that are ranked together.
 	measured, tested int
@@ -52,7 +54,33 @@ func rank(path string, cells []*summary.Cell) *Ranking {
 		tested = append(tested, s.values)
 	}
 	r.tested, r.ranks = len(tested), stats.Rank(tested)
+	if len(tested) == 2 && r.byTurns() {
+		if r.rounds = stats.InRounds(tested[0], tested[1]); r.rounds != nil {
+			sign, p := r.rounds.Sign, r.rounds.P
+			r.ranks = stats.Ranks{Sign: [][]int{{0, sign}, {-sign, 0}}, P: [][]float64{{1, p}, {p, 1}}, PFamily: [][]float64{{1, p}, {p, 1}}}
+		}
+	}
 	return r
+}
+
+// byTurns reports whether the tested cells have a value of the same trials: each is a round.
+func (r *Ranking) byTurns() bool {
+	var first *summary.Cell
+	for i, c := range r.cells {
+		switch {
+		case r.at[i] < 0:
+			continue
+		case len(r.samples[i].values) != len(c.PerTrial):
+			return false
+		case first == nil:
+			first = c
+			continue
+		}
+		if !slices.EqualFunc(c.PerTrial, first.PerTrial, func(x, y summary.TrialFigures) bool { return x.Trial > 0 && x.Trial == y.Trial }) {
+			return false
+		}
+	}
+	return first != nil
 }
 
 // Between is the evidence for where x lies from y.

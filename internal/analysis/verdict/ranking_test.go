@@ -310,3 +310,28 @@ func TestNoShiftBesideAnUnboundedInterval(t *testing.T) {
 		}
 	}
 }
+
+// Two cells, measured by turns while everything became slower, differ within their rounds.
+func TestADriftIsTakenOutByRounds(t *testing.T) {
+	cells := make([]summary.Cell, 2)
+	for i := range 6 {
+		for k := range cells {
+			cells[k].Cell, cells[k].Trials = k, 6
+			v := 100 + 20*float64(i) + 3*float64(k) + float64(i%3)/4*float64(k)
+			cells[k].PerTrial = append(cells[k].PerTrial, summary.TrialFigures{Trial: i + 1, P99: &v})
+		}
+	}
+	s := &summary.Summary{Cells: cells}
+	e := Rank(s, "latency_ms.p99").Between(&cells[1], &cells[0])
+	if e.Sign != 1 || math.Abs(e.P-2.0/64) > 1e-12 {
+		t.Errorf("%+v, want the second above, p 0.031", e)
+	}
+	all, _ := Tests(s, "latency_ms.p99")
+	if len(all) != 1 || all[0].Low != 3 || all[0].High != 3.5 || all[0].Shift != 3.25 || !all[0].Significant {
+		t.Errorf("%+v, want a shift of 3.25, 3 to 3.5", all)
+	}
+	cells[1].PerTrial[2].Trial = 9 // not a round of both
+	if e := Rank(s, "latency_ms.p99").Between(&cells[1], &cells[0]); e.Sign != 0 {
+		t.Errorf("%+v of other rounds", e)
+	}
+}

@@ -133,6 +133,10 @@ func (e *examined) ranking() {
 			continue
 		}
 		p, lower := differ(a, b)
+		if own, drifts := signs(a, b); drifts && len(ranked) == 2 && len(a) == len(x.trials) && len(b) == len(y.trials) {
+			e.is(x, "p by rounds against "+y.label(), &v.P, own)
+			continue
+		}
 		e.isP(x, "p against "+y.label(), v.P, a, b)
 		if want := map[bool]int{true: -1, false: 1}[lower]; v.Sign != 0 && v.Sign != want || (v.Sign != 0) != (v.PFamily < 0.05) {
 			e.wrong(x, "direction %d against %s, p %.3g of the family; the record has %d", v.Sign, y.label(), v.PFamily, want)
@@ -188,8 +192,12 @@ func (e *examined) comparisons() {
 		c := e.Experiment.Cells[v.Cell]
 		e.is(c, "the median of the baseline", &v.Base, median(a))
 		e.is(c, "the median", &v.Value, median(b))
-		e.is(c, "the shift", &v.Shift, hodgesLehmann(a, b))
-		e.isP(c, "p of the comparison", v.P, a, b)
+		if own, drifts := signs(a, b); drifts && len(e.summary.Ranking) == 1 && len(a) == len(b) && len(a) == len(c.trials) {
+			e.is(c, "p of the comparison by rounds", &v.P, own)
+		} else {
+			e.is(c, "the shift", &v.Shift, hodgesLehmann(a, b))
+			e.isP(c, "p of the comparison", v.P, a, b)
+		}
 		if v.Significant != (v.PFamily < 0.05) || v.Low > v.Shift || v.High < v.Shift || v.Significant && v.Low <= 0 && v.High >= 0 {
 			e.wrong(c, "shift %.4g (%.4g to %.4g), p %.3g, significant: %v", v.Shift, v.Low, v.High, v.PFamily, v.Significant)
 		}

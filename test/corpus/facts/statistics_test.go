@@ -105,6 +105,37 @@ func differ(x, y []float64) (p float64, lower bool) {
 	return max(as/ways, welch(x, y)), seen < 0
 }
 
+// signs is the two-sided p of the sign test of x against y in each round, and whether the
+// sums of the rounds drift: Kendall's count of pairs in order, by its normal approximation
+// above eight rounds and by its table below.
+func signs(x, y []float64) (p float64, drifts bool) {
+	n := len(x)
+	if n != len(y) || n < 6 || slices.ContainsFunc(slices.Concat(x, y), func(v float64) bool { return math.IsInf(v, 0) }) {
+		return 1, false
+	}
+	order, more, less := 0, 0, 0
+	for i := range n {
+		for j := range i {
+			order += cmp.Compare(x[i]+y[i], x[j]+y[j])
+		}
+		switch cmp.Compare(x[i], y[i]) {
+		case 1:
+			more++
+		case -1:
+			less++
+		}
+	}
+	if least, ok := map[int]int{6: 13, 7: 15, 8: 18}[n]; ok {
+		drifts = max(order, -order) >= least
+	} else {
+		drifts = (math.Abs(float64(order))-1)/math.Sqrt(float64(n*(n-1)*(2*n+5))/18) > 1.96
+	}
+	for k := range n - max(more, less) + 1 {
+		p += choose(n, k) / math.Pow(2, float64(n-1))
+	}
+	return min(1, p), drifts
+}
+
 // mostWays are the ways to deal values that are tried one by one.
 const mostWays = 20000
 
