@@ -89,7 +89,28 @@ func (s Stretch) dependency() (shown finding.Finding) {
 			return shown
 		}
 	}
+	if s.below != nil {
+		// Calls that take as long under the highest overload wait for no dependency: there are
+		// too few of them at a time, as behind a pool.
+		at, before := waitedFor(s.highestTogether().sums), waitedFor(s.below)
+		if before > 0 && at < slower*before {
+			return finding.Finding{}
+		}
+	}
 	return waited(s.Sums, waitShare, finding.DependencyWaited)
+}
+
+// slower is how many times as long as at lower loads a request waits for a dependency that
+// limits, at the highest overload.
+const slower = 1.5
+
+// waitedFor is how long a request waited for a dependency, in s, as the service reports it; 0:
+// it does not.
+func waitedFor(t *sums.Total) float64 {
+	if n := float64(t.Client.Service.Count()); n > 0 {
+		return t.Waits.Seconds() / n
+	}
+	return 0
 }
 
 // waited returns how long a request took, and how much of that it waited for a dependency,

@@ -23,6 +23,7 @@ const (
 	NearByFew            // likewise, too near to it for so few trials or requests
 	TooFewRequests       // N for the quantile Text, which needs Of
 	NearAvailability     // likewise, the availability, in percent
+	DisturbedMiss        // others disturbed most of the trials
 	OutlyingTrials       // the median over Of trials is Value ms, and N of them miss it: up to Other ms of Text
 	FailedRequests       // a Share failed, and counts as infinitely late
 	LateRequests         // a Share was later than Time

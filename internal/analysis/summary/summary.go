@@ -100,9 +100,14 @@ func (s *Summary) Invalid() bool {
 }
 
 // WhyInvalid is why a limit of a cell did not hold; "" if all did.
-func (s *Summary) WhyInvalid(cell int) string {
+func (s *Summary) WhyInvalid(cell int) string { return s.found(cell, finding.TrialsInvalid) }
+
+// WhyFailed is how many trials of a cell failed, and why; "" if none did.
+func (s *Summary) WhyFailed(cell int) string { return s.found(cell, finding.TrialsFailed) }
+
+func (s *Summary) found(cell int, kind finding.Kind) string {
 	for _, f := range s.Findings {
-		if f.Cell != nil && *f.Cell == cell && f.What.Kind == finding.TrialsInvalid {
+		if f.Cell != nil && *f.Cell == cell && f.What.Kind == kind {
 			return f.Text
 		}
 	}

@@ -12,12 +12,15 @@ import (
 
 // NearObjective returns the figure that is too near to the objective, as a cell's single
 // level of load was judged by it: its interval contains the objective, so another run may
-// give the other answer. None: no figure is, or another figure decides that the objective
-// was missed.
+// give the other answer. Nor does a miss decide if others disturbed most of the trials. None:
+// no figure is too near, or another figure decides that the objective was missed.
 func NearObjective(c *summary.Cell) (none finding.Finding) {
 	o := c.Objective
 	if o == nil || o.Met == nil || c.Breaking != nil || c.Load.Find || len(c.Steps) > 1 {
 		return none
+	}
+	if !*o.Met && c.MostlyDisturbed() {
+		return finding.Finding{Kind: finding.DisturbedMiss}
 	}
 	failing, most := failingShare(c)
 	if o.LatencyMS != nil {
@@ -59,6 +62,8 @@ func OutcomeOf(c *summary.Cell) summary.Outcome {
 	case c.Breaking != nil && c.Breaking.Load() == nil && c.Breaking.Ended != "" && search.Ended(c.Breaking.Ended) != search.Lowest && search.Ended(c.Breaking.Ended) != search.Gone:
 		return summary.Unknown // a lower load may meet it
 	case o.Met == nil:
+		return summary.Unknown
+	case NearObjective(c).Kind == finding.DisturbedMiss:
 		return summary.Unknown
 	case !NearObjective(c).None():
 		return summary.TooClose

@@ -26,7 +26,7 @@ func TestTheFirstLineSaysTheAnswer(t *testing.T) {
 		result *Result
 		want   string
 	}{
-		"higher by far":   {one(t, quick, slow), "p99 is 4.2 times higher in B: 166 → 704 ms (95% interval +527 to +547)"},
+		"higher by far":   {one(t, quick, slow), "p99 is 4.2 times as high in B: 166 → 704 ms (95% interval +527 to +547)"},
 		"lower":           {one(t, slow, quick), "p99 is 76% lower in B: 704 → 166 ms (95% interval −547 to −527)"},
 		"no difference":   {one(t, quick, quite), "No significant difference in p99: medians 166 ms in A, 167 ms in B (95% interval of the shift −5 to +6 ms, p 0.85, 6 and 6 trials)"},
 		"too few":         {one(t, quick[:3], slow[:3]), "p99 is 163 in A and 700 ms in B (not tested): 3 and 3 trials; at least 4 and 4 are needed, 6 and 6 are advised (measure.repeats)"},

@@ -30,7 +30,7 @@ func TestTableReadsAsExpected(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Judge([]Bound{bound}, false)
-	want := `p99 is 4.2 times higher in B: 166 → 704 ms (95% interval +527 to +547).
+	want := `p99 is 4.2 times as high in B: 166 → 704 ms (95% interval +527 to +547).
 Why: not known; the records show no setting that differs.
 Do: measure both by turns, in one run (docs/howto/ci.md).
 ! Two runs: a machine that changed between them looks the same.

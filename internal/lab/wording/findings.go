@@ -50,6 +50,7 @@ var objectiveWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.TooFewRequests: func(f finding.Finding) string {
 		return fmt.Sprintf("%s are too few: its %s needs %s", phrase.Plural(f.N, "request"), f.Text, digits.Grouped(fmt.Sprint(f.Of)))
 	},
+	finding.DisturbedMiss: fixed("others disturbed most of its trials"),
 	finding.NearAvailability: func(f finding.Finding) string {
 		return near("95% interval of its availability", fmt.Sprintf("%.5g to %.5g%%", f.Value, f.Other))
 	},

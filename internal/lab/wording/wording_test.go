@@ -208,6 +208,7 @@ var samples = []finding.Finding{
 	{Kind: finding.NearByFew, Text: "p99", Value: 77.6, Other: 114},
 	{Kind: finding.TooFewRequests, Text: "p99", N: 360, Of: 1000},
 	{Kind: finding.NearAvailability, Value: 99.95, Other: 100},
+	{Kind: finding.DisturbedMiss},
 	{Kind: finding.QuantileOfNoLevel, Text: "p99"},
 	{Kind: finding.QuantileMeasured, Text: "p99", Value: 23.52},
 	{Kind: finding.QuantileTogether, Text: "p99", Value: 23.52},

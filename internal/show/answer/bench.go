@@ -50,7 +50,7 @@ func (a *asked) benchmark(of *summary.Benchmark) Answer {
 	r := ranking{a, inPlan, ranked, verdict.Rank(a.s, of.Path()), "lowest", display.Plain(of.Name), func(c verdict.Contender) string {
 		times, unit := narrative.BenchUnit(of.Unit, c.Value)
 		return display.Figure(c.Value*times) + " " + unit
-	}}
+	}, nil}
 	if of.HigherIsBetter() {
 		r.best = "highest"
 	}

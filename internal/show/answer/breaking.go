@@ -10,6 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
+	"github.com/millicore/millicore/internal/base/digits"
 	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/show/narrative"
@@ -39,22 +40,51 @@ func (a *asked) breaking() Answer {
 	case 0:
 		return Answer{
 			What: fmt.Sprintf("%s %s, against %s; %s.", best.Name, breaks(best.Cell), loads(rest), chance(tests, best, rest)),
-			Why:  a.limit(best.Cell),
+			Why:  a.costs(best, rest),
 			Do:   "use " + best.Name + ".",
 		}
 	case len(rest):
 		return Answer{
 			What: fmt.Sprintf("No significant difference: %s; %s.", each(found), least(tests, best, rest)),
 			Why:  a.limit(best.Cell),
-			Do:   "nothing: none was shown to be better. More searches show smaller differences (measure.repeats).",
+			Do:   "nothing: none was shown to be better.",
 		}
 	}
 	first := append([]verdict.Contender{best}, level...)
 	return Answer{
 		What: fmt.Sprintf("The highest breaking points are %s, which do not differ significantly, against %s.", loads(first), loads(verdict.Besides(rest, level))),
-		Why:  a.limit(best.Cell),
+		Why:  a.costs(best, verdict.Besides(rest, level)),
 		Do:   "use " + alternatives(first) + ".",
 	}
+}
+
+// costlier is how many times as much CPU a request uses that explains a difference.
+const costlier = 1.15
+
+// dearer states that a request of the worse cell uses clearly more CPU, under the same limit;
+// "": it does not.
+func dearer(best, worst verdict.Contender) string {
+	own, known := verdict.FigureOf(best.Cell, "cpu_per_request")
+	of, alsoKnown := verdict.FigureOf(worst.Cell, "cpu_per_request")
+	if !known || !alsoKnown || !sameCPU(best.Cell, worst.Cell) || of.Value < costlier*own.Value {
+		return ""
+	}
+	return fmt.Sprintf("a request of %s uses %s ms of CPU, of %s %s ms", worst.Name, digits.Three(of.Value), best.Name, digits.Three(own.Value))
+}
+
+// costs is why others break before the best: under the same limit a request uses more CPU.
+// Otherwise it is what limits the best.
+func (a *asked) costs(best verdict.Contender, others []verdict.Contender) string {
+	worst := others[len(others)-1]
+	if text := dearer(best, worst); text != "" && limitedByCPU(best.Cell) && limitedByCPU(worst.Cell) {
+		return "the CPU limit: " + text + "."
+	}
+	return a.limit(best.Cell)
+}
+
+// limitedByCPU reports whether the CPU limit is what limits a cell.
+func limitedByCPU(c *summary.Cell) bool {
+	return c.Breaking.Contradiction == "" && (c.Breaking.LimitedBy == summary.ByCPULimit || c.Breaking.LimitedBy == summary.ByThrottling)
 }
 
 // breaks is where a cell breaks: "breaks at 352 requests/s (338–366)".
@@ -151,7 +181,11 @@ func (a *asked) onlyBounds(found []verdict.Contender) Answer {
 		}
 		what += " each hold " + load(found[0].Cell) + ": not ranked."
 	}
-	return Answer{What: what, Why: reason(found[0].Cell), Do: a.next(found[0].Cell)}
+	do := a.next(found[0].Cell)
+	if again, ok := strings.CutSuffix(do, ", and run it again."); ok {
+		do = fmt.Sprintf("%s: --set measure.repeats=%d ranks them, then.", again, summary.EnoughTrials)
+	}
+	return Answer{What: what, Why: reason(found[0].Cell), Do: do}
 }
 
 // searches counts searches or ramps of a cell.
@@ -216,17 +250,27 @@ func (a *asked) next(c *summary.Cell) string {
 		if a.s.Experiment.Server != nil {
 			return "let it warm up longer before it is searched."
 		}
-		return "let it warm up longer, and search again: --set measure.warmup=1m."
+		return fmt.Sprintf("let it warm up longer, and search again: --set measure.warmup=%.0fm.", max(1, math.Ceil(3*b.TrafficS/60)))
 	case search.Ended(b.Ended) == search.Fell:
 		return "look for what grows while it runs (memory, threads, connections, a queue, heat), or stops it now and then."
 	case b.Load() == nil && len(b.Why) > 0 && b.Why[0].Kind == finding.MissesInBursts:
-		return "look for what stops or slows it now and then (a collector, a checkpoint, a job), or raise the objective."
+		return "look for what stops or slows it now and then (a collector, a checkpoint, a job), or relax the objective."
+	case search.Ended(b.Ended) == search.Lowest && slices.ContainsFunc(b.Why, fails):
+		return logAdvice
 	case search.Ended(b.Ended) == search.Lowest:
-		return "raise the objective, or look at the log of the service: no load meets it."
+		return "relax the objective, or make a single request faster."
+	case b.Load() == nil && (search.Ended(b.Ended) == search.Gone || search.Ended(b.Ended) == search.Silent):
+		return logAdvice
 	case b.AtLeast && search.Ended(b.Ended) == search.Most, b.AtLeast && c.Load.Stages:
 		return "raise the highest load, and run it again."
-	case b.Load() == nil, b.AtLeast:
+	case (b.Load() == nil || b.AtLeast) && search.Ended(b.Ended) == search.Time:
 		return a.longer(c)
+	case (b.Load() == nil || b.AtLeast) && search.Ended(b.Ended) == search.Interrupted:
+		return toTheEnd
+	case b.Load() == nil && b.Ended == "": // it could not be searched
+		return logAdvice
+	case b.Load() == nil, b.AtLeast:
+		return a.undisturbed()
 	}
 	if len(b.Shown) > 0 && b.Shown[0].Kind == finding.LimitOrLock && a.s.Experiment.Server == nil {
 		return fmt.Sprintf("search without the limit, which decides: --set services.%s.limits.cpu=null.", display.Plain(c.Service))
@@ -244,17 +288,43 @@ func (a *asked) next(c *summary.Cell) string {
 		}
 		return "raise the memory limit, or look for what grows."
 	case summary.ByParallelism:
-		if len(b.Shown) > 0 && b.Shown[0].Kind == finding.ThreadsFull {
+		u := b.Shown
+		switch {
+		case len(u) > 0 && u[0].Use.OfLimit != nil && *u[0].Use.OfLimit >= fullLimit:
+			return "raise the CPU limit and the number of threads together, or add replicas."
+		case len(u) > 0 && u[0].Kind == finding.ThreadsFull:
 			return "let more threads share the work, or add processes or replicas."
 		}
 		return "add threads or replicas if its threads are busy (top -H), else look for a lock."
 	case summary.ByDependency:
 		return "give the dependency more CPU, or ask it less."
 	case summary.ByService:
-		return "look for a lock, a pool or a backend: --set measure.profile=true shows the code."
+		if n := len(b.Shown); n > 1 && b.Shown[n-1].Kind == finding.AlsoWaited && b.Shown[n-1].Other >= b.Shown[n-1].Value/2 {
+			return "let it make more calls at a time (threads, or a pool of connections), or ask its dependency less."
+		}
+		return stackAdvice
 	}
 	return ""
 }
+
+// stackAdvice is how to find what requests wait for. A profile of CPU time does not show it.
+const stackAdvice = "dump its threads' stacks under that load, and look where they wait."
+
+// fullLimit is the share of the CPU limit that busy threads use from which another thread
+// needs a higher limit.
+const fullLimit = 0.9
+
+// fails reports whether requests without a good answer, not late ones, miss an objective.
+func fails(f finding.Finding) bool {
+	switch f.Kind {
+	case finding.FailsAtAnyLoad, finding.NothingAnswered, finding.WithoutGoodAnswer:
+		return true
+	}
+	return slices.ContainsFunc(f.Because, fails)
+}
+
+// toTheEnd is what to do about a run that was interrupted.
+const toTheEnd = "run it again, to its end."
 
 // acceptAdvice is what to do about an accept queue that is full.
 const acceptAdvice = "raise the backlog of its listening socket (and net.core.somaxconn), or accept faster."

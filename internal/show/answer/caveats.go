@@ -17,7 +17,7 @@ import (
 // caveats are at most two statements that qualify the answer and that it does not have,
 // what changes it most first.
 func (a *asked) caveats(answer Answer) []string {
-	all := []string{a.invalid(), a.unanswered(), a.hysteresis(), a.killed(), a.workersEnded(), a.frozen(), a.generatorsTails(), a.limitedAgents(), a.disturbed(), a.untestedPoints(), a.serves()}
+	all := []string{a.invalid(), a.notRanked(), a.failedStarts(), a.unanswered(), a.hysteresis(), a.killed(), a.workersEnded(), a.frozen(), a.limitedAgents(), a.disturbed(), a.untestedPoints(), a.serves()}
 	all = slices.DeleteFunc(all, func(text string) bool { return text == "" || strings.EqualFold(text, answer.Why) })
 	return answer.bounded(all)
 }
@@ -51,6 +51,28 @@ func (a *asked) invalid() string {
 	return ""
 }
 
+// notRanked names the cells that are not ranked by another's fault.
+func (a *asked) notRanked() string {
+	if len(a.s.Cells) == 1 || a.s.Kind() == summary.KindSearch || len(a.comparable()) < 2 && a.s.Kind() == summary.KindTraffic {
+		return ""
+	}
+	if text := a.some((*summary.Cell).MostlyDisturbed, "is", "are", "not ranked: others disturbed most trials"); text != "" {
+		return text
+	}
+	return a.some(causes.GeneratorsTail, "is", "are", "not ranked: the generator made the slow tail")
+}
+
+// failedStarts is how many trials of a cell gave no figure, beside others that did.
+func (a *asked) failedStarts() string {
+	for i := range a.s.Cells {
+		if why := a.s.WhyFailed(a.s.Cells[i].Cell); why != "" && a.s.Cells[i].Trials > 0 {
+			first, _, _ := strings.Cut(display.Plain(why), ";")
+			return "Of " + a.names[i] + ", " + strings.Replace(first, ":", " failed:", 1) + "."
+		}
+	}
+	return ""
+}
+
 func (a *asked) unanswered() string {
 	if text := a.some((*summary.Cell).Skipped, "had", "had", "to be skipped"); text != "" {
 		return text
@@ -61,8 +83,7 @@ func (a *asked) unanswered() string {
 	if text := a.some((*summary.Cell).Failed, "gave", "gave", "no good answer"); text != "" {
 		return text
 	}
-	all := a.comparable()
-	if len(a.s.Cells) == 1 || len(all) == 0 || len(all) == 1 && a.failingBeside(all[0].Cell) != notCompared {
+	if len(a.s.Cells) == 1 || len(a.comparable()) < 2 {
 		return "" // the answer has it
 	}
 	return a.some(func(c *summary.Cell) bool { return !answersEnough(c) },
@@ -75,12 +96,12 @@ func (a *asked) hysteresis() string {
 		c := &a.s.Cells[i]
 		if b := c.Breaking; b != nil && b.Load() != nil && b.Recovery.Hysteresis() {
 			who := "After an overload it"
-			if len(a.s.Cells) > 1 {
+			if len(a.s.Cells) > 1 && a.s.Experiment.Server == nil {
 				who = "After an overload " + a.names[i]
 			}
 			switch {
 			case b.RecoversAt != nil:
-				return fmt.Sprintf("%s recovers only at %s %s: provision for that.", who, narrative.LoadFigure(b, *b.RecoversAt), narrative.LoadUnit(c))
+				return fmt.Sprintf("%s recovers only at %s %s: shed load above that.", who, narrative.LoadFigure(b, *b.RecoversAt), narrative.LoadUnit(c))
 			case b.Recovery.Lost != "":
 				return who + " was lost: " + display.Plain(b.Recovery.Lost) + "."
 			}
@@ -124,14 +145,6 @@ func (a *asked) frozen() string {
 		return text
 	}
 	return a.some(func(c *summary.Cell) bool { return c.Has(summary.FlagDownAtEnd) }, "lost", "lost", "a replica that was not back at the end of a trial")
-}
-
-// generatorsTails names the cells of which the generator made the slow tail, beside others.
-func (a *asked) generatorsTails() string {
-	if len(a.s.Cells) == 1 {
-		return ""
-	}
-	return a.some(causes.GeneratorsTail, "has", "have", "a slow tail of the generator's own: not ranked")
 }
 
 func (a *asked) limitedAgents() string {
@@ -218,9 +231,9 @@ func (a *asked) undisturbed() string {
 	d := verdict.DisturbancesOf(a.counted())
 	switch {
 	case len(d.Neighbours) > 0:
-		return "stop " + neighbours(d.Neighbours) + ", and run it again."
+		return "run it again without " + neighbours(d.Neighbours) + "."
 	case slices.Contains(d.By, summary.Neighbours):
-		return "stop the other processes, and run it again."
+		return "run it again without other processes."
 	case slices.Contains(d.By, summary.Waiting):
 		return generatorAdvice
 	case len(d.By) > 0:
@@ -231,13 +244,13 @@ func (a *asked) undisturbed() string {
 
 // untestedPoints names the breaking points that no test confirms.
 func (a *asked) untestedPoints() string {
-	if len(a.s.Cells) == 1 {
+	if len(a.s.Cells) == 1 || a.s.Experiment.Server != nil {
 		return "" // the answer says "estimated"
 	}
 	return a.some(func(c *summary.Cell) bool {
 		return c.Breaking != nil && c.Breaking.Load() != nil && c.Breaking.Untested
 	},
-		"has", "have", "an estimate only: no test window near it met the objective")
+		"is", "are", "estimated: no test window near it met the objective")
 }
 
 // serves names a cell that serves more under a closed load than the one with the lowest

@@ -46,6 +46,11 @@ func (a *asked) settles(why finding.Finding) string {
 	case finding.PairNotTested:
 		switch summary.Gap(why.Gap) {
 		case summary.FewTrials:
+			for i := range a.s.Cells {
+				if b := a.s.Cells[i].Breaking; b != nil && b.AtLeast { // more of the same bounds decide nothing
+					return a.next(&a.s.Cells[i])
+				}
+			}
 			return fmt.Sprintf("run it again with --set measure.repeats=%d.", summary.EnoughTrials)
 		case summary.DisturbedTrials:
 			return a.undisturbed()

@@ -64,7 +64,7 @@ func OfPairs(metric string, pairs []Pair, sides Sides) Answer {
 	case tested == 0:
 		answer.Do = missing(pairs)
 	case most != nil && sides.Incomparable:
-		answer.Do = "measure both under the same conditions: the difference may come from these."
+		answer.Do = "measure both under the same conditions."
 	case most != nil && sides.TwoRecords && len(most.Differs) == 0:
 		answer.Do = "measure both by turns, in one run (docs/howto/ci.md)."
 	case better > 0 && worse > 0:
@@ -74,7 +74,7 @@ func OfPairs(metric string, pairs []Pair, sides Sides) Answer {
 	case worse > 0:
 		answer.Do = "keep A."
 	default:
-		answer.Do = "nothing: no difference was shown. More trials show smaller ones (measure.repeats)."
+		answer.Do = "nothing: no difference was shown."
 	}
 	if sides.Incomparable {
 		answer.Caveats = append(answer.Caveats, "The conditions of A and B differ, as listed below.")
@@ -132,7 +132,14 @@ func missing(pairs []Pair) string {
 		case summary.GeneratorsDelay:
 			return generatorAdvice
 		}
-		return fmt.Sprintf("run both again with --set measure.repeats=%d.", summary.EnoughTrials)
+		who := "both"
+		switch enough := [2]bool{d.Trials[0] >= summary.EnoughTrials, d.Trials[1] >= summary.EnoughTrials}; enough {
+		case [2]bool{false, true}:
+			who = "A"
+		case [2]bool{true, false}:
+			who = "B"
+		}
+		return fmt.Sprintf("run %s again with --set measure.repeats=%d.", who, summary.EnoughTrials)
 	}
 	return "read both with millicore report: a side has no figure."
 }

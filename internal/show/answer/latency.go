@@ -3,12 +3,15 @@ package answer
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/causes"
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
+	"github.com/millicore/millicore/internal/base/digits"
 	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/lab/wording"
@@ -25,9 +28,7 @@ func (a *asked) latencies() Answer {
 	case 0:
 		return a.availabilities()
 	case 1:
-		answer := a.single(a.place(inPlan[0].Cell))
-		answer.What = strings.TrimSuffix(answer.What, ".") + "; " + a.failingBeside(inPlan[0].Cell) + "."
-		return answer
+		return a.onlyOne(inPlan[0])
 	}
 	r := ranking{a, inPlan, verdict.Sorted(inPlan), verdict.Rank(a.s, summary.LatencyPath(a.s.Quantile())), "lowest", a.quantile(),
 		func(c verdict.Contender) string {
@@ -35,12 +36,50 @@ func (a *asked) latencies() Answer {
 				return failing
 			}
 			return display.WithUnit(c.Value)
-		}}
+		}, a.interval}
 	answer := r.answer()
 	if text := a.objectives(); text != "" {
 		answer.What += " " + text
 	}
 	return answer
+}
+
+// onlyOne is the answer about several cells of which only one can be compared. Others that
+// fail lose against it by how many requests they answer.
+func (a *asked) onlyOne(one verdict.Contender) Answer {
+	i := a.place(one.Cell)
+	answer := Answer{What: "Only " + strings.Replace(a.measured(i), ":", " can be compared:", 1)}
+	if beside := a.failingBeside(one.Cell); beside != notCompared {
+		answer.What = strings.TrimSuffix(a.measured(i), ".") + "; " + beside + "."
+	}
+	for k := range a.s.Cells {
+		c := &a.s.Cells[k]
+		switch {
+		case k == i || c.Skipped():
+		case c.MostlyDisturbed():
+			return Answer{What: answer.What, Why: "others disturbed most trials of " + a.names[k] + ".", Do: a.undisturbed()}
+		case causes.GeneratorsTail(c):
+			return Answer{What: answer.What, Why: "the generator made the slow tail of " + a.names[k] + ".", Do: generatorAdvice}
+		case c.Has(summary.FlagOOMKilled):
+			answer.Why = a.names[k] + " was killed at its memory limit."
+		case answer.Why == "" && worst(c) != "":
+			answer.Why = fmt.Sprintf("of %s, %s", a.names[k], worst(c))
+		}
+	}
+	if met, judged := objectiveMet(one.Cell); answer.Why != "" && (met || !judged) {
+		answer.Do = "use " + one.Name + "."
+	}
+	return answer
+}
+
+// interval is the 95% interval of a cell's latency over its trials, as it follows the figure:
+// " (92.0–112)"; "": there is none.
+func (a *asked) interval(c *summary.Cell) string {
+	low, high, what := verdict.SpreadOf(c, a.s.Quantile())
+	if what != verdict.IntervalOfTrials {
+		return ""
+	}
+	return fmt.Sprintf(" (%s–%s)", display.Figure(low), display.Figure(high))
 }
 
 // availabilities is the answer about several cells of which none answers enough of its
@@ -60,7 +99,7 @@ func (a *asked) availabilities() Answer {
 	}
 	ranked := verdict.Sorted(failing)
 	slices.Reverse(ranked)
-	r := ranking{a, failing, ranked, verdict.Rank(a.s, "availability"), "highest", "availability", answered}
+	r := ranking{a, failing, ranked, verdict.Rank(a.s, "availability"), "highest", "availability", answered, nil}
 	answer := r.answer()
 	answer.Why, answer.Do = "so many requests failed that "+a.quantile()+" is not compared.", logAdvice
 	return answer
@@ -101,38 +140,54 @@ func (a *asked) failingBeside(one *summary.Cell) string {
 
 const notCompared = "the others are not compared"
 
-// objectives states which of several cells meet their objective; "": all do, or none has
-// one.
+// objectives states which of several cells meet their objective, and of which that is not
+// known; "": all do, or none has one.
 func (a *asked) objectives() string {
-	var met, near []string
+	var met, near, few, unknown []string
 	missed := 0
 	for i := range a.s.Cells {
 		c := &a.s.Cells[i]
 		if c.Objective == nil || c.Skipped() {
 			continue
 		}
-		switch meets, known := objectiveMet(c); {
-		case !known:
+		switch meets, known := objectiveMet(c); verdict.NearObjective(c).Kind {
+		case finding.DisturbedMiss: // it is not ranked either
+		case finding.NearByTrials, finding.NearByFew, finding.NearAvailability:
 			near = append(near, a.names[i])
-		case meets:
-			met = append(met, a.names[i])
+		case finding.TooFewRequests:
+			few = append(few, a.names[i])
 		default:
-			missed++
+			switch {
+			case !known:
+				unknown = append(unknown, a.names[i])
+			case meets:
+				met = append(met, a.names[i])
+			default:
+				missed++
+			}
 		}
 	}
+	list := func(names []string) string {
+		if len(names) > fewNames {
+			return fmt.Sprintf("%d cells", len(names))
+		}
+		return phrase.List(names)
+	}
 	switch {
-	case len(near) > fewNames:
-		return fmt.Sprintf("For %d cells it is too close to tell whether they meet the objective.", len(near))
 	case len(near) > 0:
-		return "Too close to tell whether the objective is met: " + phrase.List(near) + "."
-	case missed == 0:
+		return "Too close to tell whether the objective is met: " + list(near) + "."
+	case len(few) > 0:
+		return "Too few requests to tell whether the objective is met: " + list(few) + "."
+	case missed == 0 && len(unknown) == 0:
 		return ""
-	case len(met) == 0:
+	case len(met) == 0 && missed > 0:
 		return "None meets the objective."
+	case len(met) == 0:
+		return "It is not known whether the objective is met."
 	case len(met) == 1:
 		return "Only " + met[0] + " meets the objective."
 	case len(met) > fewNames:
-		return fmt.Sprintf("%d of %d meet the objective.", len(met), len(met)+missed)
+		return fmt.Sprintf("%d of %d meet the objective.", len(met), len(met)+missed+len(unknown))
 	}
 	return phrase.List(met) + " meet the objective."
 }
@@ -159,18 +214,24 @@ func (a *asked) comparable() (all []verdict.Contender) {
 // there is none.
 func (a *asked) contrast(best verdict.Contender, others []verdict.Contender) string {
 	worst := others[len(others)-1]
+	work := dearer(best, worst)
 	cause, known := mainCause(worst.Cell)
-	if !known {
+	switch {
+	case !known && work != "":
+		return work + "."
+	case !known:
 		return ""
+	case work != "":
+		work += "; "
 	}
 	if cause.Name != "throttling" {
-		return fmt.Sprintf("%s explains %s of the slow tail of %s.", cause.Long, cause.Text(), worst.Name)
+		return work + fmt.Sprintf("%s explains %s of the slow tail of %s.", cause.Long, cause.Text(), worst.Name)
 	}
 	of, own := worst.Cell.ThrottledShare(), best.Cell.ThrottledShare()
 	if of == nil {
-		return fmt.Sprintf("the CPU limit: throttling explains %s of the slow tail of %s.", cause.Text(), worst.Name)
+		return work + fmt.Sprintf("the CPU limit: throttling explains %s of the slow tail of %s.", cause.Text(), worst.Name)
 	}
-	text := fmt.Sprintf("the CPU limit stops %s in %s of its periods", worst.Name, display.Share(*of))
+	text := work + fmt.Sprintf("the CPU limit stops %s in %s of its periods", worst.Name, display.Share(*of))
 	if own != nil && *own < *of/2 {
 		text += fmt.Sprintf(", and %s in %s", best.Name, display.Share(*own))
 	}
@@ -200,6 +261,9 @@ func worst(c *summary.Cell) string {
 	most := slices.MaxFunc(failures, func(x, y summary.Failure) int { return cmp.Compare(x.N, y.N) })
 	return fmt.Sprintf("%s of %s requests %s.", display.Grouped(most.N), display.Grouped(c.Requests), wording.Failed(most.Name))
 }
+
+// usedUp is the share of its CPU limit from which errors are those of an overload.
+const usedUp = 0.95
 
 // unthrottled is a share of throttled periods that explains no slow tail.
 const unthrottled = 0.01
@@ -242,20 +306,65 @@ func (a *asked) single(i int) Answer {
 	met, judged := objectiveMet(c)
 	switch share := c.ThrottledShare(); {
 	case judged && met:
-		answer.Do = "nothing: it meets its objective."
-		if causes.GeneratorsTail(c) {
-			answer.Why = "" // it meets it with the generator's own delay
-		}
+		answer.Why, answer.Do = "", "nothing: it meets its objective."
+	case c.MostlyDisturbed():
+		answer.Why, answer.Do = uncapital(a.disturbed()), a.undisturbed()
 	case c.Has(summary.FlagOOMKilled):
 		answer.Why, answer.Do = "its memory limit: it was killed there.", "raise the memory limit, or look for what grows."
+	case judged && answer.Why == "" && worstError(c) != "" && c.Restarts != nil && *c.Restarts > 0:
+		answer.Why = fmt.Sprintf("it was restarted %s: %s", display.Counted(*c.Restarts, "time"), worstError(c))
+		answer.Do = logAdvice
+	case judged && answer.Why == "" && worstError(c) != "" && c.CPU.OfLimit != nil && *c.CPU.OfLimit >= usedUp:
+		answer.Why = fmt.Sprintf("its CPU limit: %s used; %s", whole(*c.CPU.OfLimit), worstError(c))
+		answer.Do = "raise the CPU limit, or send less."
 	case judged && answer.Why == "" && worstError(c) != "":
 		answer.Why = worstError(c)
 		answer.Do = logAdvice
 	case judged && answer.Why == "" && c.Causes != nil && share != nil && *share < unthrottled:
-		answer.Why = fmt.Sprintf("not its CPU limit, which stops it in %s of the periods: its own work, its queues, or what it waits for.", display.Share(*share))
-		answer.Do = "take a profile of it: --set measure.profile=true."
+		answer.Why, answer.Do = a.unstopped(c, *share)
+	}
+	if answer.Do == "" {
+		answer.Do = a.decides(c)
 	}
 	return answer
+}
+
+// unstopped is why a cell is slow that its CPU limit stops in few of its periods, and what to
+// do. Its slowest requests wait if they would use more CPU than all requests did.
+func (a *asked) unstopped(c *summary.Cell, share float64) (why, do string) {
+	work, known := verdict.FigureOf(c, "cpu_per_request")
+	if tail, ok := verdict.FigureOf(c, a.s.Quantile()); ok && known && work.Value < (1-summary.QuantileShare(a.s.Quantile()))*tail.Value {
+		return fmt.Sprintf("it waits: a request uses %s ms of CPU, and the CPU limit stops it in %s of the periods.", digits.Three(work.Value), display.Share(share)), stackAdvice
+	}
+	return fmt.Sprintf("not its CPU limit, which stops it in %s of the periods: its own work, its queues, or what it waits for.", display.Share(share)),
+		"take a profile of it: --set profile=true."
+}
+
+// decides is what would decide whether a cell meets its objective; "": it is known, or cannot
+// be told.
+func (a *asked) decides(c *summary.Cell) string {
+	switch near := verdict.NearObjective(c); near.Kind {
+	case finding.NearByTrials, finding.NearByFew, finding.NearAvailability:
+		return fmt.Sprintf("run it again with more trials: --set measure.repeats=%d.", max(summary.EnoughTrials, 2*c.Trials))
+	case finding.TooFewRequests:
+		return a.longEnough([]*summary.Cell{c})
+	}
+	return ""
+}
+
+// longEnough is how long to measure for enough requests of each cell for the quantile.
+func (a *asked) longEnough(cells []*summary.Cell) string {
+	need, slowest := float64(verdict.RequestsFor(a.s.Quantile())), math.Inf(1)
+	for _, c := range cells {
+		if c.RateRPS != nil {
+			slowest = min(slowest, *c.RateRPS)
+		}
+	}
+	seconds := math.Ceil(1.2 * need / slowest / summary.EnoughTrials)
+	if !(seconds >= 1 && seconds <= 3600) {
+		return "measure for longer (measure.duration)."
+	}
+	return fmt.Sprintf("measure for longer: --set measure.duration=%.0fs --set measure.repeats=%d.", seconds, summary.EnoughTrials)
 }
 
 // ownAdvice is what to do about a cause that a service's own counters show.
@@ -271,6 +380,9 @@ func (a *asked) measured(i int) string {
 	var figures []string
 	if f, ok := verdict.FigureOf(c, a.s.Quantile()); ok {
 		text := a.quantile() + " " + latency(f.Value, f.AtLeast)
+		if rate, ok := verdict.FigureOf(c, "rate"); ok && f.AtLeast && c.Availability != nil {
+			return fmt.Sprintf("%s: %s of the requests fail, %s/s are answered%s.", a.names[i], display.Percent(100-*c.Availability), display.Figure(rate.Value), a.objective(c))
+		}
 		if low, high, what := verdict.SpreadOf(c, a.s.Quantile()); what != verdict.NoEnds {
 			text += fmt.Sprintf(" (%s–%s)", display.Figure(low), display.Figure(high))
 		}
@@ -293,8 +405,10 @@ func (a *asked) objective(c *summary.Cell) string {
 	}
 	text := display.Plain(c.Objective.Text)
 	switch met, known := objectiveMet(c); {
-	case c.Objective.Met == nil:
+	case c.Objective.Met == nil, verdict.NearObjective(c).Kind == finding.DisturbedMiss:
 		return ". It is not known whether it meets " + text
+	case !known && verdict.NearObjective(c).Kind == finding.TooFewRequests:
+		return ". Its requests are too few to tell whether it meets " + text
 	case !known:
 		return ". Too close to tell whether it meets " + text
 	case met:

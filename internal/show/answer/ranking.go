@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -19,6 +20,8 @@ type ranking struct {
 	best   string // "lowest", "highest"
 	what   string // "p99"
 	figure func(verdict.Contender) string
+	// interval follows the figure of the best; nil: there is none.
+	interval func(*summary.Cell) string
 }
 
 // better reports whether x was shown to be better than y.
@@ -30,6 +33,26 @@ func (r *ranking) better(x, y verdict.Contender) bool {
 }
 
 func (r *ranking) answer() Answer {
+	answer := r.order()
+	n, left := len(r.s.Cells), 0
+	for i := range r.s.Cells {
+		switch r.tests.Gap(&r.s.Cells[i]) {
+		case summary.DisturbedTrials:
+			left++
+			answer.Do = r.undisturbed()
+		case summary.GeneratorsDelay:
+			left++
+			answer.Do = generatorAdvice
+		}
+	}
+	if left > 0 && n-left > 1 {
+		answer.What = fmt.Sprintf("Of %d of %d cells, %s", n-left, n, answer.What)
+	}
+	return answer
+}
+
+// order is the answer about the cells that were tested.
+func (r *ranking) order() Answer {
 	tested := slices.DeleteFunc(slices.Clone(r.ranked), func(c verdict.Contender) bool { return r.tests.Gap(c.Cell) != "" })
 	if len(tested) < 2 {
 		return r.untested()
@@ -39,23 +62,67 @@ func (r *ranking) answer() Answer {
 	behind := verdict.Besides(rest, level)
 	switch {
 	case len(level) == 0:
+		figure := r.figure(best)
+		if r.interval != nil && figure != failing {
+			figure += r.interval(best.Cell)
+		}
 		return Answer{
-			What: fmt.Sprintf("%s has the %s %s: %s, against %s; %s.", best.Name, r.best, r.what, r.figure(best), r.list(r.planned(rest)), chance(r.tests, best, rest)),
+			What: fmt.Sprintf("%s has the %s %s: %s, against %s; %s.", best.Name, r.best, r.what, figure, r.list(r.planned(rest)), chance(r.tests, best, rest)),
 			Why:  r.contrast(best, rest),
-			Do:   "use " + best.Name + ".",
+			Do:   r.use([]verdict.Contender{best}, rest),
 		}
 	case len(behind) == 0:
 		return Answer{
 			What: fmt.Sprintf("No significant difference in %s: %s; %s.", r.what, r.list(r.planned(tested)), least(r.tests, best, rest)),
-			Do:   "nothing: none was shown to be better. More trials show smaller differences (measure.repeats).",
+			Do:   r.more(),
 		}
 	}
 	first := r.planned(append([]verdict.Contender{best}, level...))
 	return Answer{
 		What: fmt.Sprintf("The %s %s have %s, which do not differ significantly, against %s.", r.best, r.what, r.list(first), r.list(r.planned(behind))),
 		Why:  r.contrast(best, behind),
-		Do:   "use " + alternatives(first) + ".",
+		Do:   r.use(first, behind),
 	}
+}
+
+// matters is the difference of two figures, as a share of the better one, below which nobody
+// needs to change a setting.
+const matters = 0.05
+
+// use is what to do about cells that are better than the others.
+func (r *ranking) use(first, behind []verdict.Contender) string {
+	best, worst := first[0], behind[len(behind)-1]
+	all := slices.Concat(first, behind)
+	limits := slices.ContainsFunc(all, func(c verdict.Contender) bool { return !sameCPU(c.Cell, best.Cell) })
+	missed := slices.ContainsFunc(all, func(c verdict.Contender) bool {
+		met, known := objectiveMet(c.Cell)
+		return c.Cell.Objective != nil && !(met && known)
+	})
+	switch {
+	case limits:
+		return "choose the lowest CPU limit that meets your objective."
+	case !missed && !worst.AtLeast && math.Abs(worst.Value-best.Value) < matters*math.Abs(best.Value):
+		return fmt.Sprintf("nothing: the difference is below %.0f%%.", 100*matters)
+	case r.s.Kind() == summary.KindTraffic:
+		return "use " + alternatives(first) + " at this load."
+	}
+	return "use " + alternatives(first) + "."
+}
+
+// disturbedMuch is the share of disturbed trials from which more of them decide nothing.
+const disturbedMuch = 0.25
+
+// more is what would show a difference, or decide whether an objective is met.
+func (a *asked) more() string {
+	if d := verdict.DisturbancesOf(a.counted()); d.Kept > 0 && float64(d.Trials.Disturbed) >= disturbedMuch*float64(d.Trials.Of) {
+		return a.undisturbed()
+	}
+	for i := range a.s.Cells {
+		if text := a.decides(&a.s.Cells[i]); text != "" {
+			return text
+		}
+	}
+	return "nothing: none was shown to be better."
 }
 
 // untested is the answer about cells that were not tested against one another.
@@ -83,14 +150,17 @@ func (a *asked) gap(cells []verdict.Contender, tests *verdict.Ranking, fewest in
 	case summary.OneStart:
 		return "the services were not restarted, so each shows one start.", "set measure.restart to true, and run it again."
 	case summary.FewRequests:
-		return fmt.Sprintf("%s needs %s requests of each cell.", a.quantile(), display.Grouped(verdict.RequestsFor(a.s.Quantile()))), "measure for longer (measure.duration)."
+		return fmt.Sprintf("%s needs %s requests of each cell.", a.quantile(), display.Grouped(verdict.RequestsFor(a.s.Quantile()))), a.longEnough(verdict.Cells(cells))
 	case summary.DisturbedTrials:
 		return uncapital(a.disturbed()), a.undisturbed()
 	case summary.GeneratorsDelay:
 		return "the slow tail is mostly the generator's own.", generatorAdvice
 	}
-	return fmt.Sprintf("%s of each, and starts differ: a ranking needs %d.", display.Counted(int64(fewest), unit), verdict.Needs(len(cells))),
-		fmt.Sprintf("run it again with --set measure.repeats=%d.", summary.EnoughTrials)
+	why = fmt.Sprintf("%s of each, and starts differ: a ranking needs %d.", display.Counted(int64(fewest), unit), verdict.Needs(len(cells)))
+	if a.s.Experiment.Interrupted {
+		return why, toTheEnd
+	}
+	return why, fmt.Sprintf("run it again with --set measure.repeats=%d.", summary.EnoughTrials)
 }
 
 // planned are some of the cells, in the order of the plan.

@@ -87,10 +87,10 @@ func (t *tried) improvement(c *summary.Cell) string {
 	if text := t.holdsMore(c); text != "" {
 		return text
 	}
-	if text := t.lowers(); text != "" {
+	if text := t.promising(c); text != "" {
 		return text
 	}
-	if text := t.promising(c); text != "" {
+	if text := t.lowers(); text != "" {
 		return text
 	}
 	if c.Breaking.LimitedBy == summary.ByParallelism && t.variants[0].Advice != "" {
@@ -134,11 +134,14 @@ func (t *tried) lowers() string {
 		return ""
 	}
 	var cells []*summary.Cell
-	labels := map[*summary.Cell]string{}
+	labels, earlier := map[*summary.Cell]string{}, map[*summary.Cell]string{}
 	for _, i := range t.settings() {
 		c := cellOf(t.level, t.variants[i].Service)
 		if c != nil && sameCPU(c, base) && c.LatencyMS != nil && t.variants[i].Replicas < 2 && !causes.GeneratorsTail(c) {
 			cells, labels[c] = append(cells, c), t.variants[i].Label
+			if own, b := t.cells[0].Breaking, t.cells[i].Breaking; own.Low != nil && b.High != nil && *b.High < *own.Low {
+				earlier[c] = ", but it breaks at " + load(t.cells[i])
+			}
 		}
 	}
 	against := verdict.Against(t.level, base, cells)
@@ -146,8 +149,14 @@ func (t *tried) lowers() string {
 		return ""
 	}
 	best := against.Lower[0]
-	return fmt.Sprintf("use %s: at %s its %s is %s, against %s (p %s).", labels[best.Cell], narrative.CommonLoad(t.s), narrative.QuantileName(t.level.Quantile()),
-		latency(best.Figure.Value, best.Figure.AtLeast), latency(against.Base.Figure.Value, against.Base.Figure.AtLeast), display.Chance(best.From.PFamily))
+	for _, one := range against.Lower {
+		if earlier[one.Cell] == "" {
+			best = one
+			break
+		}
+	}
+	return fmt.Sprintf("use %s: at %s its %s is %s, against %s (p %s)%s.", labels[best.Cell], narrative.CommonLoad(t.s), narrative.QuantileName(t.level.Quantile()),
+		latency(best.Figure.Value, best.Figure.AtLeast), latency(against.Base.Figure.Value, against.Base.Figure.AtLeast), display.Chance(best.From.PFamily), earlier[best.Cell])
 }
 
 // sameCPU reports whether two cells have the same CPU limit.

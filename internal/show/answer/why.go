@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
@@ -28,7 +29,7 @@ func (a *asked) limit(c *summary.Cell) string {
 	for _, f := range b.Shown[1:] {
 		switch f.Kind {
 		case finding.AlsoFailed:
-			text += "; " + display.Share(f.Share) + " of the requests fail there"
+			text += "; just above its breaking point " + display.Share(f.Share) + " of the requests fail"
 		case finding.AlsoWaited:
 			text += fmt.Sprintf("; at low loads a request waits %s of %s ms for its dependency", digits.Three(f.Other), digits.Three(f.Value))
 		}
@@ -148,6 +149,13 @@ func usedOf(u finding.Use) string {
 func usedCPUs(u finding.Use) string {
 	if u.Cores == nil {
 		return "its CPU use was not measured"
+	}
+	if u.OfLimit != nil && *u.OfLimit > 0 {
+		limit := math.Round(100**u.Cores / *u.OfLimit) / 100
+		if limit == 1 {
+			return fmt.Sprintf("%.2f of 1 CPU used", *u.Cores)
+		}
+		return fmt.Sprintf("%.2f of %s CPUs used", *u.Cores, digits.Three(limit))
 	}
 	return fmt.Sprintf("%.2f CPUs used", *u.Cores)
 }

@@ -137,14 +137,19 @@ func (d Difference) said() string {
 	return display.Capital(fmt.Sprintf("%s is %s in B: %s", words, d.howMuch(), d.fromTo()))
 }
 
-// howMuch is how far B lies from A by the shift: "3.9 times higher", "38% lower", "1.2
-// points lower", "at least 20% higher".
+// howMuch is how far B lies from A: "3.9 times as high", "38% lower", "1.2 points lower",
+// "at least 20% higher". It follows from the medians, which stand beside it, and from the
+// shift where a bound hides one of them.
 func (d Difference) howMuch() string {
 	way, bound := string(d.Verdict), ""
 	if d.Verdict == verdict.Higher && d.AtLeast[1] || d.Verdict == verdict.Lower && d.AtLeast[0] {
 		bound = "at least "
 	}
 	shift := d.Shift
+	if bound == "" && shift != nil && d.A != nil && d.B != nil {
+		medians := *d.B - *d.A
+		shift = &medians
+	}
 	if shift == nil { // failed requests or bounds hide a side: the nearer end is what is known
 		if shift = d.Low; d.Verdict == verdict.Lower {
 			shift = d.High
@@ -165,7 +170,7 @@ func (d Difference) howMuch() string {
 	case *d.A == 0:
 		return bound + way
 	case d.Verdict == verdict.Higher && size >= *d.A:
-		return fmt.Sprintf("%s%s times %s", bound, twoDigits((*d.A+size) / *d.A), way)
+		return fmt.Sprintf("%s%s times as high", bound, twoDigits((*d.A+size) / *d.A))
 	}
 	return fmt.Sprintf("%s%s%% %s", bound, twoDigits(100*size / *d.A), way)
 }

@@ -156,10 +156,10 @@ func TestTheSizeOfADifferenceFromABoundIsABound(t *testing.T) {
 		return Difference{d}
 	}
 	for want, d := range map[string]Difference{
-		"P99 is at least 39% lower in B: ≥9.61 → 5.88 ms":        of(9.61, 5.88, 0, verdict.Lower),
-		"P99 is lower in B: ≥9.07 → 9.21 ms":                     of(9.07, 9.21, 0, verdict.Lower),
-		"P99 is higher in B: 9.21 → ≥9.07 ms":                    of(9.21, 9.07, 1, verdict.Higher),
-		"P99 is at least 2.0 times higher in B: 9.00 → ≥18.0 ms": of(9, 18, 1, verdict.Higher),
+		"P99 is at least 39% lower in B: ≥9.61 → 5.88 ms":         of(9.61, 5.88, 0, verdict.Lower),
+		"P99 is lower in B: ≥9.07 → 9.21 ms":                      of(9.07, 9.21, 0, verdict.Lower),
+		"P99 is higher in B: 9.21 → ≥9.07 ms":                     of(9.21, 9.07, 1, verdict.Higher),
+		"P99 is at least 2.0 times as high in B: 9.00 → ≥18.0 ms": of(9, 18, 1, verdict.Higher),
 	} {
 		if got := d.Sentence(); !strings.EqualFold(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -115,7 +115,7 @@ func (e *examined) leader() {
 	what := answer.Of(e.summary).What
 	for i, name := range names {
 		label := e.summary.Cells[i].Label
-		first := strings.HasPrefix(what, name+" has the lowest ") || e.searchedFor() && (strings.HasPrefix(what, name+" ") || strings.HasPrefix(what, label+" ")) && len(tested) > 1
+		first := strings.Contains(what, name+" has the lowest ") || e.searchedFor() && (strings.HasPrefix(what, name+" ") || strings.HasPrefix(what, label+" ")) && len(tested) > 1
 		switch {
 		case first && i != lead:
 			e.wrong(e.Experiment.Cells[i], "%q, and it is not ahead of all others", what)
@@ -368,7 +368,7 @@ func (e *examined) recordFigures() []float64 {
 				}
 			}
 			if d.A != nil && d.B != nil && *d.A != 0 {
-				all = append(all, 100*(*d.B-*d.A) / *d.A)
+				all = append(all, 100*(*d.B-*d.A) / *d.A, *d.B / *d.A)
 			}
 		}
 	}
