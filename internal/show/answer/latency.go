@@ -177,7 +177,7 @@ func (a *asked) objectives() string {
 	case len(near) > 0:
 		return "Too close to tell whether the objective is met: " + list(near) + "."
 	case len(few) > 0:
-		return "Too few requests to tell whether the objective is met: " + list(few) + "."
+		return "Too few requests to decide whether the objective is met: " + list(few) + "."
 	case missed == 0 && len(unknown) == 0:
 		return ""
 	case len(met) == 0 && missed > 0:
@@ -340,8 +340,8 @@ func (a *asked) unstopped(c *summary.Cell, share float64) (why, do string) {
 		"take a profile of it: --set profile=true."
 }
 
-// decides is what would decide whether a cell meets its objective; "": it is known, or cannot
-// be told.
+// decides is what would decide whether a cell meets its objective; "": it is known, or nothing
+// decides it.
 func (a *asked) decides(c *summary.Cell) string {
 	switch near := verdict.NearObjective(c); near.Kind {
 	case finding.NearByTrials, finding.NearByFew, finding.NearAvailability:
@@ -408,7 +408,7 @@ func (a *asked) objective(c *summary.Cell) string {
 	case c.Objective.Met == nil, verdict.NearObjective(c).Kind == finding.DisturbedMiss:
 		return ". It is not known whether it meets " + text
 	case !known && verdict.NearObjective(c).Kind == finding.TooFewRequests:
-		return ". Its requests are too few to tell whether it meets " + text
+		return ". Its requests are too few to decide whether it meets " + text
 	case !known:
 		return ". Too close to tell whether it meets " + text
 	case met:

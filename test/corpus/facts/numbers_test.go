@@ -368,7 +368,7 @@ func (e *examined) recordFigures() []float64 {
 				}
 			}
 			if d.A != nil && d.B != nil && *d.A != 0 {
-				all = append(all, 100*(*d.B-*d.A) / *d.A, *d.B / *d.A)
+				all = append(all, *d.B-*d.A, 100*(*d.B-*d.A) / *d.A, *d.B / *d.A)
 			}
 		}
 	}
