@@ -61,7 +61,7 @@ func TestSentencesOfABreakingPoint(t *testing.T) {
 		}
 		got[name] = text
 	}
-	for _, by := range []string{summary.ByCPULimit, summary.ByThrottling, summary.ByMemory, summary.ByAcceptQueue, summary.ByErrors, summary.ByDependency, summary.ByParallelism,
+	for _, by := range []string{summary.ByCPULimit, summary.ByThrottling, summary.ByMemory, summary.ByAcceptQueue, summary.ByDelayedAck, summary.ByErrors, summary.ByDependency, summary.ByParallelism,
 		summary.ByService, summary.ByGenerator, summary.ByHost, ""} {
 		bound := cellOf("go", holds(400, by, ""))
 		got["a bound by "+by] = BoundReason(bound.Breaking) + "\n" + LimitPhrase(by) + "\n" + LimitWord(by)
