@@ -19,6 +19,7 @@ import (
 	"syscall"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/lab/results"
 	"github.com/millicore/millicore/test/dockerd"
@@ -133,7 +134,7 @@ func compare(ctx context.Context, program, namespace, out string, rounds int) (e
 func row(round int, platform string, c *summary.Cell) string {
 	tail, interval := "–", "–"
 	if c.Causes != nil {
-		tail = fmt.Sprintf("%.0f%%", 100*c.Causes.Throttling)
+		tail = display.Shares(c.Causes.Throttling, c.Causes.ThrottlingHigh)
 	}
 	if i, ok := c.Intervals["latency_ms.p99"]; ok {
 		interval = fmt.Sprintf("%.0f–%.0f", i[0], i[1])

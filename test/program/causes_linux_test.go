@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/test/testkit"
 )
@@ -58,7 +59,7 @@ type knownCause struct {
 // others.
 func TestKnownCauses(t *testing.T) {
 	t.Run("a quota", knownCause{path: "/spin?us=1300", rate: "200", limits: `cpu: 400m`,
-		share: func(c *summary.Causes) float64 { return c.Throttling }}.isAttributed)
+		share: func(c *summary.Causes) float64 { return c.ThrottlingHigh }}.isAttributed)
 }
 
 // isAttributed checks that at least 90% of the extra time of the tail is attributed to
@@ -85,6 +86,9 @@ func (c knownCause) isAttributed(t *testing.T) {
 	}
 	if before := c.share(own.Causes) * own.Causes.MeanMS; before > 0.1*extra {
 		t.Errorf("%.1f ms are attributed to the cause in the baseline", before)
+	}
+	if low := slow.Causes.Throttling * slow.Causes.MeanMS; low > 1.1*extra || low < 0.3*slow.Causes.ThrottlingHigh*slow.Causes.MeanMS {
+		t.Errorf("throttling made at least %.1f ms of %.1f ms extra, want 30 to 110%%", low, extra)
 	}
 	if attributed < 0.9*extra {
 		t.Errorf("%.1f ms of %.1f ms extra are attributed to the cause, want 90%%: %v", attributed, extra, shares(slow.Causes))
@@ -173,7 +177,7 @@ func witness() (ended func() time.Duration) {
 func shares(c *summary.Causes) string {
 	var parts []string
 	for _, s := range c.Shares() {
-		parts = append(parts, s.Name+" "+strconv.FormatFloat(100*s.Value, 'f', 1, 64)+"%")
+		parts = append(parts, s.Name+" "+display.Shares(s.Low, s.High))
 	}
 	return strings.Join(parts, ", ")
 }
