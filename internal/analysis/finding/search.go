@@ -30,6 +30,7 @@ const (
 	Interrupted                            // the search was
 	CapacityRose                           // from about Load to about Other, in Seconds, while it was searched
 	CapacityFell                           // likewise
+	TooFewToDecide                         // of Requests a Share failed at any load; Allowed; at least Again are needed
 	MissesInBursts                         // at Load, about every Seconds (0: unknown): a Share of the requests is late, and Allowed is less
 )
 

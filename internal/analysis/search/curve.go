@@ -262,21 +262,32 @@ const (
 // the second share and the load that divides the windows.
 const mayDepend = 9.2
 
-// constant returns the share that fails at any load, and whether one share explains the
-// windows below a load and those from it on, and is more than the allowed one. Then no
-// load is a breaking point. Windows that missed the latency are left out: they fail
-// because of the load.
-func (c *curve) constant(at float64) (share float64, constant bool) {
+// constant returns how many requests fail, of how many, and whether one share explains the
+// windows below a load and those from it on. Then no load is a breaking point. Windows that
+// missed the latency are left out: they fail because of the load.
+func (c *curve) constant(at float64) (failed, all float64, constant bool) {
 	k, n := c.divided(at)
-	if n[0] == 0 || n[1] == 0 || !Exceeds(k[0]+k[1], n[0]+n[1], c.allowed) {
-		return 0, false
+	if n[0] == 0 || n[1] == 0 {
+		return 0, 0, false
 	}
-	share = (k[0] + k[1]) / (n[0] + n[1])
+	failed, all = k[0]+k[1], n[0]+n[1]
+	share := failed / all
 	gain := 0.0
 	for side := range k {
 		gain += bernoulli(n[side], k[side], k[side]/n[side]) - bernoulli(n[side], k[side], share)
 	}
-	return share, 2*gain < mayDepend
+	return failed, all, 2*gain < mayDepend
+}
+
+// more reports whether more than a share fail in the windows that missed the latency.
+func (c *curve) more(share float64) bool {
+	k, n := 0.0, 0.0
+	for _, l := range c.looks {
+		if l.slow {
+			k, n = k+l.k, n+l.n
+		}
+	}
+	return k > share*n && 2*(bernoulli(n, k, k/n)-bernoulli(n, k, share)) >= mayDepend
 }
 
 // divided counts the requests, and those that failed, of the windows that met the latency:

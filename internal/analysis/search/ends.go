@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/analysis/stats"
 )
 
 // Ended is why a search ended.
@@ -80,7 +81,7 @@ func (s *Search) finish() {
 }
 
 // anyLoadFails ends the search if as many requests get no good answer below a load as
-// from it on, and more than the objective allows.
+// from it on, and more than the objective allows, or too few of them to decide that.
 func (s *Search) anyLoadFails(at float64) bool {
 	if s.bad == nil {
 		return false
@@ -88,11 +89,21 @@ func (s *Search) anyLoadFails(at float64) bool {
 	if _, n := s.bad.divided(at); n[0] == 0 { // nothing was tried below the answer
 		at = math.Sqrt(s.lowest * s.highest)
 	}
-	share, constant := s.bad.constant(at)
-	if constant {
-		s.fail(Lowest, finding.Finding{Kind: finding.FailsAtAnyLoad, Share: share, Allowed: s.bad.allowed})
+	failed, all, constant := s.bad.constant(at)
+	if !constant {
+		return false
 	}
-	return constant
+	why := finding.Finding{Kind: finding.FailsAtAnyLoad, Share: failed / all, Allowed: s.bad.allowed}
+	switch low, _ := stats.Proportion(failed, all); {
+	case low > s.bad.allowed, Exceeds(failed, all, s.bad.allowed) && all*s.bad.allowed >= support:
+		s.fail(Lowest, why)
+	case all*s.bad.allowed < support && s.bad.missed() && !s.bad.more(failed/all):
+		why.Kind, why.Requests, why.Again = finding.TooFewToDecide, all, support/s.bad.allowed
+		s.fail(Time, why)
+	default:
+		return false
+	}
+	return true
 }
 
 // within corrects the low end and the middle of the interval if every load up to one met

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -112,6 +113,40 @@ func TestErrorsThatDoNotDependOnTheLoad(t *testing.T) {
 		}
 		if found > 0 {
 			t.Errorf("share %v: %d of 20 searches found a breaking point", share, found)
+		}
+	}
+}
+
+// An availability of 99.99% is not decided by single errors: no breaking point is stated below
+// the wall, whether the errors are too many or not.
+func TestSingleErrorsAreNoBreakingPoint(t *testing.T) {
+	n := cmp.Or(*runs, 20)
+	for _, share := range []float64{0.00005, 0.0005} { // of 0.0001
+		c, ended := usual, map[Ended]int{}
+		c.AllowedBad = 0.0001
+		wrong := 0
+		for seed := range uint64(n) {
+			random := rand.New(rand.NewPCG(seed, 2))
+			_, r := play(t, c, func(s Step) Observation {
+				o := wall(1000)(s)
+				for i := range o.Blocks {
+					for range o.Blocks[i].Requests {
+						if random.Float64() < share {
+							o.Blocks[i].Bad++
+						}
+					}
+					o.Blocks[i].Late = max(o.Blocks[i].Late, o.Blocks[i].Bad)
+				}
+				return o
+			})
+			ended[r.Ended]++
+			if r.Load > 0 && !r.AtLeast && r.High < 950 || share < c.AllowedBad && r.Why.Kind == finding.FailsAtAnyLoad {
+				wrong++
+			}
+		}
+		t.Logf("share %v: %d of %d are wrong; ended %v", share, wrong, n, ended)
+		if wrong > n/10 {
+			t.Errorf("share %v: %d of %d searches are wrong", share, wrong, n)
 		}
 	}
 }

@@ -52,6 +52,7 @@ var samples = []finding.Finding{
 	{Kind: finding.Interrupted},
 	{Kind: finding.CapacityRose, Load: 190, Other: 950, Seconds: 66},
 	{Kind: finding.CapacityFell, Load: 800, Other: 210, Seconds: 66},
+	{Kind: finding.TooFewToDecide, Requests: 12300, Share: 0.00024, Allowed: 0.0001, Again: 100000},
 	{Kind: finding.MissesInBursts, Load: 230, Seconds: 7.3, Share: 0.041, Allowed: 0.01},
 	{Kind: finding.MissesInBursts, Load: 64, Share: 0.03, Allowed: 0.01},
 	{Kind: finding.LateOrFailed, Share: 0.02, Allowed: 0.01},
