@@ -89,15 +89,15 @@ func (s Stretch) dependency() (shown finding.Finding) {
 			return shown
 		}
 	}
-	if s.below != nil {
-		// Calls that take as long under the highest overload wait for no dependency: there are
-		// too few of them at a time, as behind a pool.
-		at, before := waitedFor(s.highestTogether().sums), waitedFor(s.below)
-		if before > 0 && at < slower*before {
+	// Calls that take as long under the highest overload as at low loads wait for no
+	// dependency: there are too few of them at a time, as behind a pool.
+	kind := finding.DependencyOrPool
+	if s.below != nil && waitedFor(s.below) > 0 {
+		if kind = finding.DependencyWaited; waitedFor(s.highestTogether().sums) < slower*waitedFor(s.below) {
 			return finding.Finding{}
 		}
 	}
-	return waited(s.Sums, waitShare, finding.DependencyWaited)
+	return waited(s.Sums, waitShare, kind)
 }
 
 // slower is how many times as long as at lower loads a request waits for a dependency that

@@ -12,6 +12,7 @@ const (
 	DependencyLimitUsed                   // Text is the dependency: Use
 	DependencyThrottled                   // likewise, although less of its limit was used
 	DependencyWaited                      // a request took Value ms, and waited Other ms of it
+	DependencyOrPool                      // likewise; whether it waits longer than at low loads was not measured
 	AlsoWaited                            // likewise, at low loads and beside another limit
 	ThreadsBusy                           // Use at Load, as N busy threads
 	HostBusy                              // Use at Load, and Host; N busy threads may be the limit as well

@@ -41,6 +41,9 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.DependencyWaited: func(f finding.Finding) string {
 		return fmt.Sprintf("a request took %s ms, of which it waited %s ms for a dependency", digits.Three(f.Value), digits.Three(f.Other))
 	},
+	finding.DependencyOrPool: func(f finding.Finding) string {
+		return fmt.Sprintf("a request took %s ms, of which it waited %s ms for a dependency, or a pool of calls to it", digits.Three(f.Value), digits.Three(f.Other))
+	},
 	finding.AlsoWaited: func(f finding.Finding) string {
 		return fmt.Sprintf("and at low loads a request took %s ms, of which it waited %s ms for a dependency", digits.Three(f.Value), digits.Three(f.Other))
 	},

@@ -89,6 +89,7 @@ var samples = []finding.Finding{
 	{Kind: finding.DependencyLimitUsed, Text: "db", Use: used98},
 	{Kind: finding.DependencyThrottled, Text: "db", Use: used30},
 	{Kind: finding.DependencyWaited, Value: 12.34, Other: 9.87},
+	{Kind: finding.DependencyOrPool, Value: 12.34, Other: 9.87},
 	{Kind: finding.AlsoWaited, Value: 12.34, Other: 9.87},
 	{Kind: finding.ThreadsBusy, Load: 300, Use: noLimit, N: 1},
 	{Kind: finding.ThreadsBusy, Load: 20, Users: true, Use: used98, N: 2},

@@ -297,6 +297,9 @@ func (a *asked) next(c *summary.Cell) string {
 		}
 		return "add threads or replicas if its threads are busy (top -H), else look for a lock."
 	case summary.ByDependency:
+		if len(b.Shown) > 0 && b.Shown[0].Kind == finding.DependencyOrPool {
+			return "time a call at a low load: if it takes as long, let more calls run at a time; else relieve the dependency."
+		}
 		return "give the dependency more CPU, or ask it less."
 	case summary.ByService:
 		if n := len(b.Shown); n > 1 && b.Shown[n-1].Kind == finding.AlsoWaited && b.Shown[n-1].Other >= b.Shown[n-1].Value/2 {

@@ -90,6 +90,9 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 	finding.DependencyThrottled: func(f finding.Finding) string {
 		return "its dependency " + display.Plain(f.Text) + ", in bursts: of its own CPU limit " + usedOf(f.Use)
 	},
+	finding.DependencyOrPool: func(f finding.Finding) string {
+		return fmt.Sprintf("its dependency, or a pool of calls to it: a request waits %s of %s ms", digits.Three(f.Other), digits.Three(f.Value))
+	},
 	finding.DependencyWaited: func(f finding.Finding) string {
 		return fmt.Sprintf("its dependency: a request waits %s of %s ms for it", digits.Three(f.Other), digits.Three(f.Value))
 	},
