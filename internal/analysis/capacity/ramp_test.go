@@ -101,7 +101,7 @@ func TestABreakingPointIsReadFromTheLevelsOfARamp(t *testing.T) {
 		{"throttled in half of the periods where it falls behind", []fixture.Level{fixture.Fine, fixture.Fine, {Latency: time.Second, Throttled: 5, CPU: 0.95}, {Latency: time.Second, Throttled: 5, CPU: 0.96}},
 			at(200, 300, summary.ByService, itself, "")},
 		{"requests mostly wait for the dependency", []fixture.Level{fixture.Fine, {Latency: 200 * time.Millisecond, Waited: 18}, fixture.Slow, fixture.Slow},
-			at(100, 200, summary.ByDependency, "a request took 200 ms, of which it waited 180 ms for a dependency", "")},
+			at(100, 200, summary.ByDependency, "a request took 200 ms, of which it waited 180 ms for a dependency, or a pool of calls to it", "")},
 		{"the dependency is a small part", []fixture.Level{fixture.Fine, {Latency: 200 * time.Millisecond, Waited: 2}, fixture.Slow, fixture.Slow},
 			at(100, 200, summary.ByService, itself, "")},
 		{"limited by its CPU while it waits", []fixture.Level{fixture.Fine, {Latency: 200 * time.Millisecond, Waited: 18, CPU: 0.95}, full, full},
