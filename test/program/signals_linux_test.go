@@ -103,11 +103,15 @@ func stuckCommands(t *testing.T) []stuck {
 		"load: {request: {path: /}, users: 1}\nmeasure: {warmup: 1s, duration: 1s, repeats: 1}\n")
 	loaded, connections := silent(t, "tcp", "127.0.0.1:0")
 	redirects, followed := silent(t, "tcp", "127.0.0.1:0")
-	api, _ := silent(t, "tcp", "127.0.0.1:0")
 	server, daemon := loaded.Addr().String(), filepath.Join(dir, "docker.sock")
 	silent(t, "unix", daemon)
-	cluster := write("kubeconfig", "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: \"http://"+api.Addr().String()+"\"}}]\n"+
-		"contexts: [{name: c, context: {cluster: c, user: u}}]\ncurrent-context: c\nusers: [{name: u, user: {}}]\n")
+	cluster := func(name string) (config string, asked *atomic.Int64) {
+		api, asked := silent(t, "tcp", "127.0.0.1:0")
+		return write(name, "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: \"http://"+api.Addr().String()+"\"}}]\n"+
+			"contexts: [{name: c, context: {cluster: c, user: u}}]\ncurrent-context: c\nusers: [{name: u, user: {}}]\n"), asked
+	}
+	toRun, runAsked := cluster("run.kubeconfig")
+	toClean, cleanAsked := cluster("clean.kubeconfig")
 	docker := []string{"DOCKER_HOST=unix://" + daemon}
 	dirOfCase := filepath.Join(dir, "record")
 	cases := corpus.Cases()
@@ -126,8 +130,8 @@ func stuckCommands(t *testing.T) []stuck {
 		{name: "try while the server starts", args: []string{"try", "--cpu", "500m", "--ready-timeout", "10m", "--out", filepath.Join(dir, "try"), "--", "sh", "-c", "echo > " + tried + "; exec sleep 1000"}, starts: tried, root: true, code: 130},
 		{name: "run while Docker hangs", args: []string{"run", "--on", "docker", image, "--out", filepath.Join(dir, "docker")}, env: docker, root: true, code: 130},
 		{name: "clean while Docker hangs", args: []string{"clean", "--on", "docker"}, env: docker, code: 130},
-		{name: "run while the API server hangs", args: []string{"run", "--on", "kubernetes", "--kubeconfig", cluster, image, "--out", filepath.Join(dir, "cluster")}, code: 130},
-		{name: "clean while the API server hangs", args: []string{"clean", "--on", "kubernetes", "--kubeconfig", cluster}, code: 130},
+		{name: "run while the API server hangs", args: []string{"run", "--on", "kubernetes", "--kubeconfig", toRun, image, "--out", filepath.Join(dir, "cluster")}, server: runAsked, code: 130},
+		{name: "clean while the API server hangs", args: []string{"clean", "--on", "kubernetes", "--kubeconfig", toClean}, server: cleanAsked, code: 130},
 	}
 }
 

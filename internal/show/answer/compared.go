@@ -101,7 +101,11 @@ func (p *Pair) cause() string {
 		}
 	} else if p.Main.Metric == "availability" {
 		if text := worst(last.Cell); text != "" {
-			return fmt.Sprintf("of %s %s", last.Name, text)
+			text = fmt.Sprintf("of %s, %s", last.Name, text)
+			if len(p.Differs) == 1 {
+				text = strings.TrimSuffix(text, ".") + "; only this was set differently: " + display.Plain(p.Differs[0]) + "."
+			}
+			return text
 		}
 	} else if text := a.contrast(best, []verdict.Contender{last}); text != "" {
 		return text
