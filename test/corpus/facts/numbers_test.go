@@ -113,9 +113,10 @@ func (e *examined) leader() {
 		}
 	}
 	what := answer.Of(e.summary).What
+	someOf := regexp.MustCompile(`^Of \d+ of \d+ cells, `) // if others disturbed one
 	for i, name := range names {
 		label := e.summary.Cells[i].Label
-		first := strings.Contains(what, name+" has the lowest ") || e.searchedFor() && (strings.HasPrefix(what, name+" ") || strings.HasPrefix(what, label+" ")) && len(tested) > 1
+		first := strings.HasPrefix(someOf.ReplaceAllString(what, ""), name+" has the lowest ") || e.searchedFor() && (strings.HasPrefix(what, name+" ") || strings.HasPrefix(what, label+" ")) && len(tested) > 1
 		switch {
 		case first && i != lead:
 			e.wrong(e.Experiment.Cells[i], "%q, and it is not ahead of all others", what)
