@@ -107,6 +107,11 @@ func (s *Search) heldLong(w window) {
 		s.finish()
 		return
 	}
+	if !s.late.recovers(w.seen) { // it misses from some time on, as a service that leaks does
+		b.loads, b.missed = nil, finding.Finding{}
+		s.finish()
+		return
+	}
 	b.missed = finding.Finding{Kind: finding.MissesInBursts, Load: s.step.Load, Share: w.late / w.n, Allowed: s.late.allowed}
 	if n := s.late.bursts(w.seen); n > 1 {
 		b.missed.Seconds = (time.Duration(w.blocks) * s.config.Block).Seconds() / float64(n)
@@ -131,6 +136,18 @@ func (c *curve) bursts(seen []Block) (n int) {
 		}
 	}
 	return n
+}
+
+// recovers reports whether a window misses the latency only from time to time: most blocks of
+// its second half meet it.
+func (c *curve) recovers(seen []Block) bool {
+	half, calm := seen[len(seen)/2:], 0
+	for _, b := range half {
+		if all, late, failed := b.counts(); !Exceeds(late-failed, all, c.allowed) {
+			calm++
+		}
+	}
+	return 2*calm > len(half)
 }
 
 // burst ends a search that found bursts, and reports whether it did: with the loads

@@ -55,6 +55,7 @@ var odd = []kind{
 func TestAChangeOfTheCapacityIsNamed(t *testing.T) {
 	n := cmp.Or(*runs, testkit.Samples(1, 2, 10))
 	rows := slices.Concat(kinds, odd, drifting)
+	var falsely, steady, rightly, changing int // of all rows: few searches of one show little
 	for i, k := range rows {
 		if !strings.Contains(k.name, *only) {
 			continue
@@ -79,8 +80,16 @@ func TestAChangeOfTheCapacityIsNamed(t *testing.T) {
 		}
 		t.Logf("| %s | %d | rose %d, fell %d | answers %d |", k.name, n, rose, fell, answers)
 		named := map[Ended]int{Rose: rose, Fell: fell, "": rose + fell}[want]
-		if want == "" && named > 2+n/10 || want != "" && named < n*3/5-1 {
+		if want == "" {
+			falsely, steady = falsely+named, steady+n
+		} else {
+			rightly, changing = rightly+named, changing+n
+		}
+		if want == "" && named > 2+n/10 || want != "" && named < n*3/4-1 {
 			t.Errorf("%s: rose in %d, fell in %d of %d searches", k.name, rose, fell, n)
 		}
+	}
+	if 50*falsely > max(steady, 50) || 4*rightly < 3*changing {
+		t.Errorf("a change is named in %d of %d searches of steady services, and in %d of %d of others", falsely, steady, rightly, changing)
 	}
 }

@@ -86,24 +86,28 @@ func TestAWallIsNotPassedByAMedian(t *testing.T) {
 	}
 }
 
+// unreliable is a service of which a share of the requests fails besides, at any load.
+func unreliable(service func(Step) Observation, share float64, random *rand.Rand) func(Step) Observation {
+	return func(s Step) Observation {
+		o := service(s)
+		for i := range o.Blocks {
+			for range o.Blocks[i].Requests {
+				if random.Float64() < share {
+					o.Blocks[i].Bad++
+				}
+			}
+			o.Blocks[i].Late = max(o.Blocks[i].Late, o.Blocks[i].Bad)
+		}
+		return o
+	}
+}
+
 // A share that fails at every load has no breaking point, and a lower load does not help.
 func TestErrorsThatDoNotDependOnTheLoad(t *testing.T) {
 	for _, share := range []float64{0.002, 0.01, 0.2} {
 		found := 0
 		for seed := range uint64(20) {
-			random := rand.New(rand.NewPCG(seed, 1))
-			_, r := play(t, usual, func(s Step) Observation {
-				o := wall(3000)(s)
-				for i := range o.Blocks {
-					for range o.Blocks[i].Requests {
-						if random.Float64() < share {
-							o.Blocks[i].Bad++
-						}
-					}
-					o.Blocks[i].Late = max(o.Blocks[i].Late, o.Blocks[i].Bad)
-				}
-				return o
-			})
+			_, r := play(t, usual, unreliable(wall(3000), share, rand.New(rand.NewPCG(seed, 1))))
 			if r.Load > 0 {
 				found++
 				t.Logf("share %v, seed %d: %+v", share, seed, r)
@@ -126,19 +130,7 @@ func TestSingleErrorsAreNoBreakingPoint(t *testing.T) {
 		c.AllowedBad = 0.0001
 		wrong := 0
 		for seed := range uint64(n) {
-			random := rand.New(rand.NewPCG(seed, 2))
-			_, r := play(t, c, func(s Step) Observation {
-				o := wall(1000)(s)
-				for i := range o.Blocks {
-					for range o.Blocks[i].Requests {
-						if random.Float64() < share {
-							o.Blocks[i].Bad++
-						}
-					}
-					o.Blocks[i].Late = max(o.Blocks[i].Late, o.Blocks[i].Bad)
-				}
-				return o
-			})
+			_, r := play(t, c, unreliable(wall(1000), share, rand.New(rand.NewPCG(seed, 2))))
 			ended[r.Ended]++
 			if r.Load > 0 && !r.AtLeast && r.High < 950 || share < c.AllowedBad && r.Why.Kind == finding.FailsAtAnyLoad {
 				wrong++

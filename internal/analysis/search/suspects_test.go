@@ -107,7 +107,7 @@ func TestPausesAreNoBreakingPoint(t *testing.T) {
 	}{
 		{changing("pause 300 ms every 7 s", pause(7, .3), 1, .1), .8, 1},
 		{changing("pause 200 ms every 7 s", pause(7, .2), 1, .1), .2, 1},
-		{changing("pause 500 ms every 30 s", pause(30, .5), 1, .1), 0, 1},
+		{changing("pause 500 ms every 30 s", pause(30, .5), 1, .1), .1, 1},
 		{changing("3 times slower 1 s in 10", func(at, _ float64) float64 {
 			if math.Mod(at, 10) < 1 {
 				return .003
