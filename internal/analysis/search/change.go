@@ -63,7 +63,7 @@ const (
 	without = 1.5
 	// likelier is how much more a change must explain, in ln, than what else a service may do
 	// that is steady.
-	likelier = 2
+	likelier = 3
 )
 
 // change returns how the capacity changed during the search; none: it did not, as far as the
