@@ -9,7 +9,6 @@ package corpus
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
@@ -105,7 +104,7 @@ func (r *run) run() (time.Time, error) {
 		b := r.Behaves(r.cell, r.planned.Repeat)
 		lifts := r.Lifts != nil && r.Lifts(r.cell, r.planned.Repeat)
 		b.Unlimited = b.Unlimited || lifts
-		r.trial = newTrial(b, r.cell, r.number, r.at.UnixNano(), r.exp.Measure.Warmup, rand.New(rand.NewPCG(r.seed, uint64(r.number))))
+		r.trial = newTrial(b, r.cell, r.number, r.at.UnixNano(), r.exp.Measure.Warmup, r.seed)
 		if err := r.load(); err != nil {
 			return r.at, err
 		}
@@ -132,7 +131,7 @@ func (r *run) load() error {
 		switch {
 		case phase == signals.Drain:
 			r.trial.set(0)
-			if len(r.trial.flight) == 0 {
+			if r.trial.inFlight == 0 {
 				return nil
 			}
 		case r.cell.Load.Find && phase == signals.Measure:
@@ -203,7 +202,7 @@ func (r *run) search() error {
 			r.trial.set(0)
 			r.trial.drop()
 			until := r.trial.now + int64(20*time.Second+r.cell.Load.Timeout)
-			for len(r.trial.flight) > 0 || !r.trial.server.up() {
+			for r.trial.inFlight > 0 || !r.trial.server.up() {
 				if r.trial.now > until {
 					s.Saw(search.Observation{Gone: "the service died, and did not serve again within 20s"})
 					return r.writer.Step(r.line(step, r.seq, r.seq-1, false))

@@ -10,14 +10,14 @@ import (
 // frames ends an interval and gives its frames: the client's, the server's, the
 // host's, and the windows that ended in it.
 func (t *trial) frames(seq int, start, end int64, phase signals.Phase) (frames []*signals.Frame, windows []signals.Window) {
-	f := signals.Frame{Trial: t.number, Cell: t.cell.Index, Seq: seq, Start: t.epoch + start, End: t.epoch + end, Phase: phase}
+	f := signals.Frame{Trial: t.trial, Cell: t.cell.Index, Seq: seq, Start: t.epoch + start, End: t.epoch + end, Phase: phase}
 	client, server, host := f, f, f
 	agent := 0
 	client.Agent, client.Client = &agent, t.client()
-	server.Of, server.Server = t.cell.Service.Name, t.readServer()
+	server.Of, server.Server = t.cell.Service.Name, t.readServer(end-start)
 	host.Host = t.host(start, end, *server.Server.CPU, client.Client.CPU)
 	for _, w := range t.server.windows {
-		v := signals.Window{Trial: t.number, Cell: t.cell.Index, Of: t.cell.Service.Name, Kind: signals.Throttled,
+		v := signals.Window{Trial: t.trial, Cell: t.cell.Index, Of: t.cell.Service.Name, Kind: signals.Throttled,
 			Start: t.epoch + w.from, End: t.epoch + w.to, Throttled: (w.to - w.from) * int64(w.cpus), CPUs: w.cpus}
 		if w.down {
 			v.Kind, v.Throttled, v.CPUs = signals.Down, 0, 0
@@ -50,8 +50,8 @@ func (t *trial) waits() *signals.Waits {
 func (t *trial) client() *signals.Client {
 	k := t.part.client
 	k.Slow = t.kept()
-	k.InFlight, k.Waiting = int64(len(t.flight)), int64(len(t.due))
-	k.OpenConnections = max(k.OpenConnections, int64(len(t.flight)))
+	k.InFlight, k.Waiting = int64(t.inFlight), int64(len(t.due))
+	k.OpenConnections = max(k.OpenConnections, int64(t.inFlight))
 	if t.open() {
 		k.Rate = t.load
 	} else {
@@ -65,7 +65,7 @@ func (t *trial) client() *signals.Client {
 	return &k
 }
 
-func (t *trial) readServer() *signals.Server {
+func (t *trial) readServer(took int64) *signals.Server {
 	v := t.server
 	now := counters{used: v.used, throttled: v.throttled, periods: v.periods, throttledPeriods: v.throttledPeriods, restarts: v.restarts, killed: v.kills}
 	before := t.part.server
@@ -75,7 +75,7 @@ func (t *trial) readServer() *signals.Server {
 		memory = 50 << 20
 	}
 	cpu, killed := (now.used-before.used)/1e9, now.killed-before.killed
-	s := &signals.Server{CPU: &cpu, Memory: &memory, MemoryPeak: &memory, OOMKills: &killed, Restarts: now.restarts - before.restarts, Up: v.up()}
+	s := &signals.Server{CPU: &cpu, Memory: &memory, MemoryPeak: &memory, OOMKills: &killed, Restarts: now.restarts - before.restarts, Up: v.up(), Threads: t.threads(took)}
 	if t.cell.Limits.Memory > 0 {
 		limit := t.cell.Limits.Memory
 		s.MemoryLimit = &limit
@@ -86,6 +86,23 @@ func (t *trial) readServer() *signals.Server {
 		s.CPULimit, s.Periods, s.ThrottledPeriods, s.Throttled = &limit, &periods, &throttledPeriods, &throttled
 	}
 	return s
+}
+
+// threads reads how busy the threads were for so many ns; nil: it has none.
+func (t *trial) threads(took int64) *signals.Threads {
+	v := t.server
+	if v.threads == nil {
+		return nil
+	}
+	k := &signals.Threads{Seconds: float64(took) / 1e9, Count: len(v.threads)}
+	for i, one := range v.threads {
+		k.Top = max(k.Top, one.wanted/1e9)
+		if one.wanted >= 0.9*float64(took) && one.ran >= 0.5*float64(took) {
+			k.Full++
+		}
+		v.threads[i] = thread{}
+	}
+	return k
 }
 
 func (t *trial) host(start, end int64, service, agent float64) *signals.Host {

@@ -1,24 +1,24 @@
 package corpus
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // job is a request inside of the service.
 type job struct {
+	number         int64 // in the order in which requests are due
 	intended, sent int64 // ns since the trial's beginning
 	due            int64 // intended, or when a connection became free
 	lag            int64 // the generator's own delay
 	done           int64
 	work           float64 // ns of CPU that are left
-	until          int64   // the end of its lock and its call
-	holds          bool    // its worker until then
-	status         int     // 0: no answer
+	call           time.Duration
+	until          int64 // the end of its lock and its call
+	holds          bool  // its worker until then
+	status         int   // 0: no answer
 	end            ending
 	left           bool // the client has given it up
 	collects       bool // it is the runtime's own work
 	last           bool // it has its call behind it
+	thread         int  // its worker's
 	of             *job // the request that this one repeats; nil: none
 	ready          bool // it, or one that repeats it, was answered
 }
@@ -45,13 +45,12 @@ const (
 // server runs a Service: it advances from event to event in nanoseconds.
 type server struct {
 	Service
-	rng    *rand.Rand
+	draws  *draws
 	cpus   float64 // of the machine
 	quota  float64 // ns of CPU in a period; 0: no limit
 	period int64
-	taken  func(at int64) float64 // CPUs that others have
-	moves  func(at int64) int64   // when that changes next
-	ended  func(*job)             // an answer leaves
+	others course     // CPUs that others have
+	ended  func(*job) // an answer leaves
 
 	now     int64
 	pause   bool    // stop at the next event
@@ -75,7 +74,12 @@ type server struct {
 	active           bool    // it used CPU in this period
 	restarts, kills  int64
 	windows          []window
+	threads          []thread // since the last interval, if it has them; the last is the runtime's
+	turn             int      // the thread that took the last request
 }
+
+// thread is what a thread did, in ns: it ran or waited for a CPU, and ran.
+type thread struct{ wanted, ran float64 }
 
 // retry is when a request is sent again, if it is not answered until then.
 type retry struct {
@@ -91,11 +95,13 @@ type window struct {
 	cpus     int
 }
 
-func newServer(s Service, rng *rand.Rand, cpus float64, limit float64, period time.Duration) *server {
-	v := &server{Service: s, rng: rng, cpus: cpus, period: int64(period), stopped: -1,
-		taken: func(int64) float64 { return 0 }, moves: func(int64) int64 { return never }}
+func newServer(s Service, d *draws, cpus float64, limit float64, period time.Duration) *server {
+	v := &server{Service: s, draws: d, cpus: cpus, period: int64(period), stopped: -1}
 	v.quota = limit * float64(period)
 	v.left = v.quota
+	if s.Threads {
+		v.threads = make([]thread, s.Workers+1)
+	}
 	return v
 }
 
@@ -173,7 +179,7 @@ func (v *server) retry() {
 			continue
 		}
 		if v.Backlog == 0 || len(v.queue) < v.Backlog {
-			v.queue = append(v.queue, &job{of: r.of})
+			v.queue = append(v.queue, &job{number: r.of.number, of: r.of})
 		}
 		v.later(r.of, r.left-1)
 	}
@@ -185,7 +191,12 @@ func (v *server) fill() {
 	for len(v.queue) > 0 && v.busy() < v.Workers {
 		j := v.queue[0]
 		v.queue = v.queue[1:]
-		j.work = float64(v.Work(v.rng))
+		r := v.draws.of(j.number)
+		chance := r.Float64()
+		j.work = float64(v.Work(r))
+		if v.Call != nil {
+			j.call = v.Call(r)
+		}
 		if v.Slowed != nil {
 			j.work *= v.Slowed(v.inside() + 1)
 		}
@@ -193,11 +204,30 @@ func (v *server) fill() {
 			j.work *= v.Aged(time.Duration(v.now))
 		}
 		j.status = 200
-		if v.Fails != nil && v.rng.Float64() < v.Fails(v.inside()+1) {
+		if v.Fails != nil && chance < v.Fails(v.inside()+1) {
 			j.status = 500
+		}
+		if v.threads != nil {
+			j.thread = v.idle()
 		}
 		v.running = append(v.running, j)
 	}
+}
+
+// idle is the thread that takes the next request. They take turns.
+func (v *server) idle() int {
+	has := make([]bool, v.Workers)
+	for _, j := range v.running {
+		if !j.collects {
+			has[j.thread] = true
+		}
+	}
+	for _, j := range v.away {
+		has[j.thread] = has[j.thread] || j.holds
+	}
+	for v.turn++; has[v.turn%v.Workers]; v.turn++ {
+	}
+	return v.turn % v.Workers
 }
 
 // speed is the CPU that each running request gets.
@@ -208,7 +238,7 @@ func (v *server) speed() float64 {
 	if paused, _ := v.paused(); paused {
 		return 0
 	}
-	free := max(v.cpus-v.taken(v.now), 0.02*v.cpus)
+	free := max(v.cpus-v.others.at(v.now), 0.02*v.cpus)
 	return min(1, free/float64(len(v.running)))
 }
 
@@ -219,7 +249,7 @@ func (v *server) until(to int64) int64 {
 		v.die()
 		speed := v.speed()
 		paused, changes := v.paused()
-		next := min(to, (v.index+1)*v.period, v.moves(v.now), edge(v.Down, v.now), changes)
+		next := min(to, (v.index+1)*v.period, v.others.next(v.now), edge(v.Down, v.now), changes)
 		for _, j := range v.away {
 			if !paused {
 				next = min(next, max(j.until, v.now+1))
@@ -271,6 +301,12 @@ func (v *server) die() {
 func (v *server) pass(next int64, speed float64) {
 	took := float64(next - v.now)
 	n := float64(len(v.running))
+	if paused, _ := v.paused(); v.threads != nil && !paused {
+		for _, j := range v.running {
+			v.threads[j.thread].wanted += took
+			v.threads[j.thread].ran += took * speed
+		}
+	}
 	v.now = next
 	if speed > 0 {
 		v.active = true
@@ -278,7 +314,7 @@ func (v *server) pass(next int64, speed float64) {
 		if v.quota > 0 {
 			v.left -= took * speed * n
 		}
-		still := v.running[:0:0]
+		still := v.running[:0]
 		for _, j := range v.running {
 			if j.work -= took * speed; j.work >= 1 {
 				still = append(still, j)
@@ -289,24 +325,8 @@ func (v *server) pass(next int64, speed float64) {
 		v.running = append(still, v.collected...)
 		v.collected = nil
 	}
-	still := v.away[:0:0]
-	var over []*job
-	paused, _ := v.paused()
-	for _, j := range v.away {
-		if paused || j.until > v.now {
-			still = append(still, j)
-		} else {
-			over = append(over, j)
-		}
-	}
-	v.away = still
-	for _, j := range over {
-		if v.After > 0 {
-			j.last, j.work = true, float64(v.After)
-			v.running = append(v.running, j)
-			continue
-		}
-		v.answer(j)
+	if paused, _ := v.paused(); !paused && len(v.away) > 0 {
+		v.back()
 	}
 	v.retry()
 	periodEnds := v.now == (v.index+1)*v.period
@@ -316,6 +336,23 @@ func (v *server) pass(next int64, speed float64) {
 	if periodEnds {
 		v.nextPeriod()
 	}
+}
+
+// back takes the requests that are done with their lock and their call.
+func (v *server) back() {
+	still := v.away[:0]
+	for _, j := range v.away {
+		switch {
+		case j.until > v.now:
+			still = append(still, j)
+		case v.After > 0:
+			j.last, j.work = true, float64(v.After)
+			v.running = append(v.running, j)
+		default:
+			v.answer(j)
+		}
+	}
+	v.away = still
 }
 
 // worked is called when a request has used its CPU.
@@ -328,7 +365,7 @@ func (v *server) worked(j *job) {
 		return
 	}
 	if v.Collect > 0 {
-		v.collected = append(v.collected, &job{collects: true, work: float64(v.Collect)})
+		v.collected = append(v.collected, &job{collects: true, work: float64(v.Collect), thread: v.Workers})
 	}
 	j.until = v.now
 	if v.Lock > 0 {
@@ -336,9 +373,8 @@ func (v *server) worked(j *job) {
 		j.until, j.holds = v.lockFree, true
 	}
 	if v.Call != nil {
-		call := v.Call(v.rng)
-		v.calls = append(v.calls, call)
-		j.until += int64(call)
+		v.calls = append(v.calls, j.call)
+		j.until += int64(j.call)
 		j.holds = j.holds || v.Blocking
 	}
 	if j.until > v.now {

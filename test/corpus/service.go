@@ -35,6 +35,9 @@ type Service struct {
 	Collect time.Duration
 	// Reports says that it reports its calls, as a histogram.
 	Reports bool
+	// Threads says that each worker is a thread, and what the scheduler's counters of the
+	// threads are. It works on no request again After its call.
+	Threads bool
 	// Fails is the probability that a request is answered with the status 500, given
 	// the requests that are inside. It costs the same work. nil: none.
 	Fails func(inside int) float64

@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"cmp"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -35,15 +34,6 @@ type Taken struct {
 	CPUs float64
 }
 
-func takenBy(all []Taken, at int64) (cpus float64) {
-	for _, t := range all {
-		if t.holds(at) {
-			cpus += t.CPUs
-		}
-	}
-	return cpus
-}
-
 // over is the CPU time that others use between two times, in ns.
 func over(all []Taken, from, to int64) (sum float64) {
 	for _, t := range all {
@@ -56,22 +46,25 @@ func over(all []Taken, from, to int64) (sum float64) {
 type trial struct {
 	Behaviour
 	cell   *experiment.Cell
-	number int
+	trial  int   // its number
 	epoch  int64 // unix ns of its beginning
 	warmup int64
-	rng    *rand.Rand
+	draws  *draws
 	server *server
 
 	now      int64
 	load     float64 // requests/s, or users
 	next     int64   // open loop: when the next request is due
+	number   int64   // of the next request
 	due      []*job  // and not sent
-	flight   []*job  // sent, in the order of sending
+	flight   []*job  // sent, in the order of sending; those that ended leave it at its front
+	inFlight int     // those of it that have not ended
 	busy     int64   // until when the generator sends
 	users    int     // closed loop: users that exist
 	waking   []int64 // closed loop: when users send again
 	received []*job  // answers that a stalled generator has not read
 
+	tally *tally // nil: frames are recorded
 	part  part
 	seen  *signals.Histogram // latencies of the intervals before
 	above time.Duration      // their 95th percentile: slower ones are kept
@@ -90,7 +83,9 @@ type counters struct {
 	periods, throttledPeriods, restarts, killed int64
 }
 
-func newTrial(b Behaviour, c *experiment.Cell, number int, epoch int64, warmup time.Duration, rng *rand.Rand) *trial {
+// newTrial begins a trial. The same seed and number give the same arrivals, and the same work
+// for each request, whatever the limits and however late the service gets to it.
+func newTrial(b Behaviour, c *experiment.Cell, number int, epoch int64, warmup time.Duration, seed uint64) *trial {
 	if b.CPUs == 0 {
 		b.CPUs = 4
 	}
@@ -105,18 +100,9 @@ func newTrial(b Behaviour, c *experiment.Cell, number int, epoch int64, warmup t
 	if period == 0 {
 		period = signals.DefaultPeriod
 	}
-	t := &trial{Behaviour: b, cell: c, number: number, epoch: epoch, warmup: int64(warmup), rng: rng, next: never, seen: signals.NewHistogram()}
-	t.server = newServer(b.Service, rng, b.CPUs, limit, period)
-	t.server.taken = func(at int64) float64 { return takenBy(b.Foreign, at) + takenBy(b.Steal, at) }
-	t.server.moves = func(at int64) int64 {
-		next := int64(never)
-		for _, all := range [][]Taken{b.Foreign, b.Steal} {
-			for _, s := range all {
-				next = min(next, edge([]Stretch{s.Stretch}, at))
-			}
-		}
-		return next
-	}
+	t := &trial{Behaviour: b, cell: c, trial: number, epoch: epoch, warmup: int64(warmup), draws: newDraws(seed, number), next: never, seen: signals.NewHistogram()}
+	t.server = newServer(b.Service, t.draws, b.CPUs, limit, period)
+	t.server.others = courseOf(b.Foreign, b.Steal)
 	t.server.ended = t.receive
 	t.part.client = empty()
 	return t
@@ -157,7 +143,7 @@ func (t *trial) gap() int64 {
 	if t.cell.Load.Even {
 		return int64(float64(time.Second) / t.load)
 	}
-	return int64(t.rng.ExpFloat64() * float64(time.Second) / t.load)
+	return int64(t.draws.arrivals.ExpFloat64() * float64(time.Second) / t.load)
 }
 
 // until runs the trial up to a time.
@@ -170,8 +156,8 @@ func (t *trial) until(to int64) {
 		if at, ok := t.sends(); ok {
 			next = min(next, at)
 		}
-		if len(t.flight) > 0 {
-			next = min(next, t.flight[0].sent+int64(t.cell.Load.Timeout))
+		if j := t.oldest(); j != nil {
+			next = min(next, j.sent+int64(t.cell.Load.Timeout))
 		}
 		t.now = t.server.until(next)
 		t.act()
@@ -180,7 +166,7 @@ func (t *trial) until(to int64) {
 
 // sends is when the first request that is due can be sent, as far as that is known.
 func (t *trial) sends() (int64, bool) {
-	if len(t.due) == 0 || t.cell.Load.Connections > 0 && len(t.flight) >= t.cell.Load.Connections {
+	if len(t.due) == 0 || t.cell.Load.Connections > 0 && t.inFlight >= t.cell.Load.Connections {
 		return 0, false
 	}
 	at := max(t.busy, t.now, t.due[0].due)
@@ -200,9 +186,8 @@ func (t *trial) act() {
 			t.account(j)
 		}
 	}
-	for len(t.flight) > 0 && t.flight[0].sent+int64(t.cell.Load.Timeout) <= t.now {
-		j := t.flight[0]
-		t.flight = t.flight[1:]
+	for j := t.oldest(); j != nil && j.sent+int64(t.cell.Load.Timeout) <= t.now; j = t.oldest() {
+		t.inFlight--
 		j.left, j.end, j.done = true, timedOut, t.now
 		t.account(j)
 	}
@@ -238,14 +223,27 @@ func (t *trial) act() {
 		t.part.client.SendLag.Record(time.Duration(j.lag))
 		t.part.client.CPU += t.Send.Seconds()
 		t.flight = append(t.flight, j)
-		t.part.client.OpenConnections = max(t.part.client.OpenConnections, int64(len(t.flight)))
+		t.inFlight++
+		t.part.client.OpenConnections = max(t.part.client.OpenConnections, int64(t.inFlight))
 		t.server.arrive(j)
 	}
 }
 
 func (t *trial) intend(at int64) {
 	t.part.client.Intended++
-	t.due = append(t.due, &job{intended: at, due: at})
+	t.due = append(t.due, &job{number: t.number, intended: at, due: at})
+	t.number++
+}
+
+// oldest is the request that has been in flight for the longest time; nil: none is.
+func (t *trial) oldest() *job {
+	for len(t.flight) > 0 && t.flight[0].end != open {
+		t.flight = t.flight[1:]
+	}
+	if len(t.flight) == 0 {
+		return nil
+	}
+	return t.flight[0]
 }
 
 // receive takes an answer, or the end of a connection, from the service.
@@ -253,9 +251,7 @@ func (t *trial) receive(j *job) {
 	if j.left {
 		return // the client has given it up: work for nothing
 	}
-	if i := slices.Index(t.flight, j); i >= 0 {
-		t.flight = slices.Delete(t.flight, i, i+1)
-	}
+	t.inFlight--
 	if t.cell.Load.Connections > 0 {
 		t.server.pause = true // the next request waits for this answer
 	}
@@ -268,16 +264,20 @@ func (t *trial) receive(j *job) {
 
 // account counts a request that ended.
 func (t *trial) account(j *job) {
-	if limit := t.cell.Load.Connections; limit > 0 && len(t.due) > 0 && len(t.flight) == limit-1 {
+	if limit := t.cell.Load.Connections; limit > 0 && len(t.due) > 0 && t.inFlight == limit-1 {
 		t.due[0].due = max(t.due[0].due, j.done) // it waited for this connection
 	}
 	if !t.open() {
 		think := int64(0)
 		if mean := t.cell.Load.Think; mean > 0 {
-			think = int64(t.rng.ExpFloat64() * float64(mean))
+			think = int64(t.draws.arrivals.ExpFloat64() * float64(mean))
 		}
 		t.waking = append(t.waking, j.done+think)
 		t.server.pause = true // the user acts next
+	}
+	if t.tally != nil {
+		t.tally.add(j)
+		return
 	}
 	k := &t.part.client
 	if j.intended < t.warmup && t.now >= t.warmup {
@@ -324,7 +324,7 @@ func (t *trial) kept() []signals.Slow {
 	if len(all) <= most {
 		return all
 	}
-	t.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	t.draws.sample.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for i := range most {
 		all[i].For = float64(len(all)) / most
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/causes"
@@ -13,12 +14,17 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/internal/show/narrative"
 	"github.com/millicore/millicore/test/corpus"
 )
 
 // seconds are measured in a trial under a constant load.
 const seconds = 15
+
+// unsettled counts the cells of steady services; it is false of those that are said not to
+// have settled.
+const unsettled = "not settled, of steady services"
 
 // constant draws a service of a kind at 40 to 95% of what it can do, and judges what the
 // summary states about its slow tail and its objective.
@@ -36,8 +42,8 @@ func constant(k kind, seed uint64) ([]said, error) {
 	sd := pick(r, 0, 0.05)
 	make := func(wanted string) (corpus.Case, *experiment.Experiment, error) {
 		c := corpus.Case{Name: k.name, File: fmt.Sprintf(
-			"name: %s\n%s%sload: {request: {path: /}, rate: %g}\nobjective: {%s}\nmeasure: {warmup: 1s, duration: %ds, repeats: 4, interval: 500ms}\n",
-			k.name, alone, s.limits(), load, wanted, seconds),
+			"name: %s\n%s%sload: {request: {path: /}, rate: %g}\nobjective: {%s}\nmeasure: {warmup: 1s, duration: %ds, repeats: %d, interval: 500ms}\n",
+			k.name, alone, s.limits(), load, wanted, seconds, repeats),
 			Behaves: func(_ *experiment.Cell, repeat int) corpus.Behaviour { return start(b, sd, seed, repeat) }}
 		e, err := file.Parse("x.yaml", []byte(c.File), nil)
 		return c, e, err
@@ -47,7 +53,7 @@ func constant(k kind, seed uint64) ([]said, error) {
 		return nil, err
 	}
 	within := spread(r, 0.75, 1.33)
-	known := cached("constant", k, seed, func() tail { return s.tail(b, sd, &e.Cells[0], load, within, seed+1) })
+	known := cached("constant", k, seed, func() tail { return s.tail(b, sd, &e.Cells[0], load, within, seed) })
 	wanted := fmt.Sprintf("p99: %.0fus", 1000*known.P99*within)
 	if s.available > 0 {
 		wanted += ", availability: " + strconv.FormatFloat(s.available, 'g', -1, 64)
@@ -66,38 +72,47 @@ func constant(k kind, seed uint64) ([]said, error) {
 		allowed := objective.Of(e, &e.Cells[0]).Allowed()
 		meets := known.Late <= orAny(allowed.AllowedLate) && known.Bad <= orAny(allowed.AllowedBad)
 		text := fmt.Sprintf("%.3f%% late, %.3f%% bad in the long run; %s", 100*known.Late, 100*known.Bad, wanted)
-		switch cell.Objective.Outcome {
+		outcome := cell.Objective.Outcome
+		switch outcome {
 		case summary.Met:
-			j.say("meets its objective", !meets, "%s", text)
+			j.say(k.in("meets its objective"), !meets, "%s", text)
 		case summary.Missed:
-			j.say("misses its objective", meets, "%s", text)
-		case summary.TooClose:
-			j.say("too close to tell", false, "")
+			j.say(k.in("misses its objective"), meets, "%s", text)
 		}
+		j.say(k.in(silence+"meets or misses, not too close to tell"), outcome != summary.Met && outcome != summary.Missed, "%s", text)
 	}
-	if cell.Has(summary.FlagUnsteady) {
-		j.say("has not settled", !s.moves && !s.others, "")
-	} else {
-		j.say("~not settled, where it moves", false, "")
+	switch flagged := cell.Has(summary.FlagUnsteady); {
+	case s.moves && !s.drifts:
+		j.say(silence+"not settled, where it warms up or leaks", !flagged, "")
+	case !s.moves && !s.others:
+		j.say(unsettled, flagged, "")
 	}
 	if cell.Causes == nil {
 		return j.all, nil
 	}
 	of := known.Of
+	if why := answer.Of(sum).Why; strings.HasPrefix(why, "it waits:") || strings.HasPrefix(why, "not its CPU limit") {
+		j.say("why: not its CPU limit", of["throttling"] >= 0.2, "%s", why)
+	}
 	top, divided := narrative.MainPart(cell.Causes)
 	stated := divided && top.Name != "rest" && top.Value >= 0.2
 	truth := fmt.Sprintf("with the extra time of %.0f%%, stated %.0f%%", 100*of[top.Name], 100*top.Value)
 	switch {
 	case causes.GeneratorsTail(cell):
-		j.say("why: the generator", of["generator"] < 0.2, "%s", truth)
+		j.say("why: the generator", of["generator"] < 0.1, "%s", truth)
 	case stated:
-		j.say("why: "+top.Name, of[top.Name] < 0.2, "%s", truth)
+		j.say("why: "+top.Name, of[top.Name] < 0.1, "%s", truth)
 	}
 	if c := cell.Causes; c.Divided() && s.limit > 0 {
 		low, high, extra := c.Throttling, c.ThrottlingHigh, of["throttling"]
-		text := fmt.Sprintf("stated %.0f to %.0f%%, extra time %.0f%%", 100*low, 100*high, 100*extra)
-		j.say("share of throttling, to 10 points", extra < low-0.1 || extra > high+0.1, "%s", text)
-		j.say("~share of throttling, to 25 points", high-low > 0.25, "%s", text)
+		same := known.Same["throttling"]
+		text := fmt.Sprintf("stated %.0f to %.0f%%, extra time %.0f%%, of the same requests %.0f%%", 100*low, 100*high, 100*extra, 100*same)
+		j.say(k.in("share of throttling, to 10 points"), extra < low-0.1 || extra > high+0.1, "%s", text)
+		j.say(k.in("share of throttling, to 10 points, of the same requests"), same < low-0.1 || same > high+0.1, "%s", text)
+		j.say(k.in("share of throttling, between the two"), max(same, extra) < low-0.1 || min(same, extra) > high+0.1, "%s", text)
+		if extra > 0.02 {
+			j.say(silence+"share of throttling, to 25 points", high-low > 0.25, "%s", text)
+		}
 	}
 	alone := 0
 	for name, v := range of {
@@ -111,26 +126,55 @@ func constant(k kind, seed uint64) ([]said, error) {
 	return j.all, nil
 }
 
-// tail is the truth about the slow tail of trials as the record has them.
+// tail is the truth about the slow tail of a record.
 type tail struct {
-	P99       float64 // ms
-	Late, Bad float64 // shares, by the objective
-	// Of has the shares of the tail's mean that are gone without a cause.
-	Of map[string]float64
+	P99       float64 // ms, in the long run
+	Late, Bad float64 // shares, by the objective, in the long run
+	// Of has the shares of the tail's mean that are gone without a cause, with the same
+	// arrivals and the same work. Same has those of the time of the same requests.
+	Of, Same map[string]float64
 }
 
-// tail finds it for an objective that is p99 times a factor.
+const (
+	repeats = 4
+	// placed is how many trials of the long run place the objective. It has as many again,
+	// and up to longest until it is decided.
+	placed, longest = 8, 48
+)
+
+// tail finds it for the record of a seed, and an objective that is p99 times a factor. The
+// long run has other arrivals.
 func (s service) tail(b corpus.Behaviour, sd float64, c *experiment.Cell, load, within float64, seed uint64) tail {
-	with := many(b, sd, c, load, seed)
-	mean, p99 := tailOf(with.latencies, 0.99)
-	known := tail{P99: p99, Of: map[string]float64{}}
-	known.Late = float64(with.latencies.Above(millis(p99*within))+with.failed) / with.requests
-	known.Bad = float64(with.failed+with.timeouts) / with.requests
+	known := tail{Of: map[string]float64{}, Same: map[string]float64{}}
+	var trials []total
+	all := signals.NewHistogram()
+	for i := range placed {
+		trials = append(trials, measured(start(b, sd, seed+1, i+1), c, load, seed+1, i+1))
+		all.Merge(trials[i].latencies)
+	}
+	_, known.P99 = tailOf(all, 0.99)
+	limit, allowedBad := millis(known.P99*within), -1.0
+	if s.available > 0 {
+		allowedBad = 1 - s.available/100
+	}
+	var late, bad moments
+	for i := range longest {
+		if i >= placed {
+			trials = append(trials, measured(start(b, sd, seed+1, i+1), c, load, seed+1, i+1))
+		}
+		one := trials[i]
+		late.add(float64(one.latencies.Above(limit)+one.failed) / one.requests())
+		bad.add(float64(one.failed+one.timeouts) / one.requests())
+		if i+1 >= 2*placed && math.Abs(late.from(0.01)) > 4 && (allowedBad < 0 || math.Abs(bad.from(allowedBad)) > 4) {
+			break
+		}
+	}
+	known.Late, known.Bad = late.mean(), bad.mean()
+	with := s.trials(b, sd, c, load, seed)
 	gone := func(what string, change func(*corpus.Behaviour)) {
 		other := b
 		change(&other)
-		without, _ := tailOf(many(other, sd, c, load, seed).latencies, 0.99)
-		known.Of[what] = max(0, 1-without/mean)
+		known.Of[what], known.Same[what] = missing(with, s.trials(other, sd, c, load, seed))
 	}
 	if s.limit > 0 {
 		gone("throttling", func(b *corpus.Behaviour) { b.Unlimited = true })
@@ -148,6 +192,37 @@ func (s service) tail(b corpus.Behaviour, sd float64, c *experiment.Cell, load, 
 	return known
 }
 
+// trials are those of the record of a seed.
+func (s service) trials(b corpus.Behaviour, sd float64, c *experiment.Cell, load float64, seed uint64) (all []total) {
+	for i := range repeats {
+		all = append(all, measured(start(b, sd, seed, i+1), c, load, seed, i+1))
+	}
+	return all
+}
+
+// missing is which share of the time of a slow tail is gone without a cause: by the means of
+// the slowest 1% of the requests with and without it, and of the same requests.
+func missing(with, without []total) (ofTail, ofSame float64) {
+	all, other := signals.NewHistogram(), signals.NewHistogram()
+	for i := range with {
+		all.Merge(with[i].latencies)
+		other.Merge(without[i].latencies)
+	}
+	mean, from := tailOf(all, 0.99)
+	less, _ := tailOf(other, 0.99)
+	from *= 0.998 // it is the upper end of a bucket
+	var took, extra float64
+	for i := range with {
+		for number, latency := range with[i].by {
+			if v, ok := without[i].by[number]; ok && latency >= millis(from) {
+				took += float64(latency)
+				extra += float64(latency - v)
+			}
+		}
+	}
+	return max(0, 1-less/mean), max(0, extra/max(took, 1))
+}
+
 // start is a service as it starts: its work differs by a factor from start to start.
 func start(b corpus.Behaviour, sd float64, seed uint64, repeat int) corpus.Behaviour {
 	if sd > 0 {
@@ -158,23 +233,28 @@ func start(b corpus.Behaviour, sd float64, seed uint64, repeat int) corpus.Behav
 	return b
 }
 
-// total is what many trials of a service gave.
+// total is what a trial of a service gave.
 type total struct {
 	latencies        *signals.Histogram
 	timeouts, failed int64
-	requests         float64
+	by               map[int64]time.Duration // latencies by request
 }
 
-// many are 24 trials as the record has four.
-func many(b corpus.Behaviour, sd float64, c *experiment.Cell, load float64, seed uint64) total {
-	t := total{latencies: signals.NewHistogram()}
-	for i := range 24 {
-		s := corpus.NewSteady(start(b, sd, seed, i), c, load, seed+uint64(1000*i))
-		s.For(time.Second)
-		h, timeouts, failed := s.For(seconds * time.Second)
-		t.latencies.Merge(h)
-		t.timeouts, t.failed = t.timeouts+timeouts, t.failed+failed
+func (t total) requests() float64 { return float64(max(1, t.latencies.Count()+t.failed)) }
+
+// measured is a trial as the record of a seed has it, without a record.
+func measured(b corpus.Behaviour, c *experiment.Cell, load float64, seed uint64, number int) total {
+	t := total{latencies: signals.NewHistogram(), by: map[int64]time.Duration{}}
+	for _, r := range corpus.NewSteady(b, c, load, seed, number).Measured(time.Second, seconds*time.Second) {
+		switch {
+		case r.TimedOut:
+			t.timeouts++
+		case !r.Good:
+			t.failed++
+			continue
+		}
+		t.latencies.Record(r.Latency)
+		t.by[r.Number] = r.Latency
 	}
-	t.requests = float64(t.latencies.Count() + t.failed)
 	return t
 }

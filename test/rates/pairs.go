@@ -48,9 +48,9 @@ func pairs(k kind, seed uint64) ([]said, error) {
 		if e.Cell == 0 {
 			sign = -sign
 		}
-		rank := "ranking of two cells"
+		rank := "lowest p99"
 		if n[0] != n[1] {
-			rank += ", unequal numbers"
+			rank += ", unequal numbers of trials"
 		}
 		text := fmt.Sprintf("B is %+d, p %.3g", sign, e.PFamily)
 		if sign != 0 {
@@ -59,13 +59,15 @@ func pairs(k kind, seed uint64) ([]said, error) {
 			d := distance(&sum.Cells[0], &sum.Cells[1])
 			j.say("no significant difference", slower > 1 && min(n[0], n[1]) >= 6 && d > 3, "%s, %.1f standard deviations", text, d)
 		}
-		if slower == 1 { // how often alike cells are ranked
-			j.say("alike cells, equal or unequal: ranked", sign != 0, "%s", text)
+		if slower == 1 {
+			j.say("lowest p99, of two cells that are alike", sign != 0, "%s", text)
+		} else {
+			j.say(silence+"lowest p99, of two cells of which one has 1.2 or 1.5 times the work", sign <= 0, "%s", text)
 		}
 	}
 	for i := range sum.Cells {
-		if sum.Cells[i].Has(summary.FlagUnsteady) {
-			j.say("has not settled", true, "cell %d", i)
+		if !s.moves && !s.others {
+			j.say(unsettled, sum.Cells[i].Has(summary.FlagUnsteady), "cell %d", i)
 		}
 	}
 	return j.all, nil

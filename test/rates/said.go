@@ -26,12 +26,16 @@ type said struct {
 	Text  string `json:"text,omitempty"` // of a false one
 }
 
-// Two statements are about what is not said: whether a record has an answer, and whether it
-// has a cause where there is one. False is silence.
+// Some are about what is not said, such as whether a record has an answer, or a cause where
+// there is one. False is silence.
 const (
-	answers = "~answer"
-	cause   = "~cause"
+	silence = "~"
+	answers = silence + "answer"
+	cause   = silence + "cause"
 )
+
+// verbose keeps the texts of true statements as well.
+var verbose bool
 
 // judge collects the statements of a record.
 type judge struct {
@@ -43,7 +47,7 @@ type judge struct {
 
 func (j *judge) say(what string, wrong bool, format string, args ...any) {
 	s := said{What: what, Kind: j.kind.name, Seed: j.seed, False: wrong}
-	if wrong {
+	if wrong || verbose {
 		s.Text = j.text + " | " + fmt.Sprintf(format, args...)
 	}
 	j.all = append(j.all, s)
@@ -54,7 +58,7 @@ func (j *judge) caused(yes bool)   { j.say(cause, !yes, "no cause") }
 
 // stationary is the group of a kind, of two.
 func stationary(k kind) string {
-	if k.group == "" {
+	if k.group == "" || k.group == heavy {
 		return ", stationary"
 	}
 	return ", others"

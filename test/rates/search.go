@@ -19,9 +19,10 @@ import (
 func searched(k kind, seed uint64) ([]said, error) {
 	r := k.random(seed, 3)
 	s := k.draw(r)
-	if r.IntN(2) == 0 {
+	if r.IntN(3) == 0 {
 		s.limit = 0
 	}
+	s.behaviour.Service.Threads = r.IntN(2) == 0
 	wanted := fmt.Sprintf("p99: %dms", int(s.latency))
 	if s.available > 0 {
 		wanted += ", availability: " + strconv.FormatFloat(s.available, 'g', -1, 64)
@@ -94,12 +95,13 @@ func searched(k kind, seed uint64) ([]said, error) {
 	}
 	causes := 0
 	for what, yes := range known.Helps {
-		if yes && what != "errors" {
+		if yes && what != "errors" && what != "limit and workers" {
 			causes++
 		}
 	}
 	if causes == 1 && !s.moves && !s.others {
-		j.caused(b.LimitedBy != "")
+		limit, _ := named(b)
+		j.caused(limit != "" && limit != both)
 	}
 	return j.all, nil
 }
@@ -120,6 +122,9 @@ func (s service) broken(t truth) (known broken) {
 	if s.moves {
 		at = []time.Duration{75 * time.Second, 40 * time.Second}
 	}
+	if s.drifts {
+		at = []time.Duration{time.Hour, 0}
+	}
 	if s.warms {
 		at = []time.Duration{time.Hour}
 	}
@@ -136,7 +141,7 @@ func (s service) broken(t truth) (known broken) {
 		known.At = append(known.At, m.breaks(s.capacity))
 	}
 	known.Helps = map[string]bool{}
-	if b := known.At[0]; b.From > 0 && b.To > 0 {
+	if b := known.At[0]; b.To > 0 {
 		for what, more := range relieved(first.behaviour, s.limit > 0) {
 			better := first
 			better.behaviour = more
@@ -149,21 +154,7 @@ func (s service) broken(t truth) (known broken) {
 // limited judges what is said to limit a service: more of it must raise the breaking point
 // by 3% or more. Errors are only named if nothing else does.
 func (j *judge) limited(b *summary.BreakingPoint, helps map[string]bool) {
-	var of []string
-	switch b.LimitedBy {
-	case summary.ByCPULimit, summary.ByThrottling:
-		of = []string{"limit"}
-	case summary.ByParallelism:
-		of = []string{"workers", "lock"}
-	case summary.ByService:
-		of = []string{"workers", "lock", "call"}
-	case summary.ByDependency:
-		of = []string{"call"}
-	case summary.ByHost:
-		of = []string{"host"}
-	case summary.ByErrors:
-		of = []string{"errors"}
-	}
+	limit, of := named(b)
 	right := slices.ContainsFunc(of, func(what string) bool { return helps[what] })
 	if b.LimitedBy == summary.ByErrors && (helps["limit"] || helps["workers"] || helps["lock"] || helps["host"]) {
 		right = false
@@ -175,25 +166,38 @@ func (j *judge) limited(b *summary.BreakingPoint, helps map[string]bool) {
 		}
 	}
 	slices.Sort(what)
-	j.say("limited by "+word(b.LimitedBy), !right, "helps: %v; %s", what, b.Evidence)
+	j.say(j.kind.in("limited by "+limit), !right, "helps: %v; %s", what, b.Evidence)
 }
 
-// word is a limit as a reader has it.
-func word(by string) string {
-	switch by {
-	case summary.ByThrottling, summary.ByCPULimit:
-		return "its CPU limit"
-	case summary.ByParallelism:
-		return "busy threads, or a lock"
-	case summary.ByService:
-		return "a lock, a pool or a backend"
-	case summary.ByHost:
-		return "the host"
-	case summary.ByErrors:
-		return "its errors"
+// named is a limit as a reader has it, and what of it would help.
+func named(b *summary.BreakingPoint) (limit string, of []string) {
+	if len(b.Shown) > 0 {
+		switch b.Shown[0].Kind {
+		case finding.LimitOrLock:
+			return both, []string{"limit", "workers", "lock", "call", "limit and workers"}
+		case finding.ThreadsFull:
+			return "busy threads", []string{"workers", "limit and workers"}
+		}
 	}
-	return by
+	switch b.LimitedBy {
+	case summary.ByThrottling, summary.ByCPULimit:
+		return "its CPU limit", []string{"limit"}
+	case summary.ByParallelism:
+		return "busy threads, a lock or a pool", []string{"workers", "lock", "call", "limit and workers"}
+	case summary.ByService:
+		return "a lock, a pool or a backend", []string{"workers", "lock", "call"}
+	case summary.ByDependency:
+		return "its dependency, or a pool", []string{"call", "workers"}
+	case summary.ByHost:
+		return "the host", []string{"host"}
+	case summary.ByErrors:
+		return "its errors", []string{"errors"}
+	}
+	return b.LimitedBy, nil
 }
+
+// both is no single cause.
+const both = "its CPU limit, or a lock"
 
 func spot(b *summary.BreakingPoint) string {
 	text := fmt.Sprintf("%.4g", *b.Load())

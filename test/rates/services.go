@@ -21,6 +21,7 @@ type service struct {
 	capacity  float64 // requests/s, roughly
 	// moves says that its capacity changes: it has no breaking point. warms: it ends.
 	moves, warms bool
+	drifts       bool // it moves once, from one capacity to another
 	// others take CPU from it.
 	others bool
 	text   string // what it is, for a person
@@ -41,15 +42,20 @@ var kinds = []kind{
 	{"pool", "", pool},
 	{"sleep", "", sleeps},
 	{"bimodal", "", bimodal},
-	{"pareto", "", pareto},
 	{"sheds", "", sheds},
 	{"fails", "", fails},
-	{"pauses", "pauses, slow phases", pauses},
-	{"phases", "pauses, slow phases", phases},
-	{"warmup", "warm-up, leak", warmup},
-	{"leak", "warm-up, leak", leak},
+	{"pareto", heavy, pareto},
+	{"nines", "99.99%", nines},
+	{"pauses", "pauses", pauses},
+	{"phases", "slow phases", phases},
+	{"warmup", "warm-up", warmup},
+	{"leak", "leak", leak},
+	{"drift", "drift", drift},
 	{"neighbours", "beside others", neighbours},
 }
+
+// heavy tails are stationary, too.
+const heavy = "heavy tails"
 
 // random are the random numbers of one record of a kind.
 func (k kind) random(seed, way uint64) *rand.Rand {
@@ -193,6 +199,16 @@ func fails(r *rand.Rand) service {
 	return s
 }
 
+// nines fails a share of the requests at any load, where four nines are wanted.
+func nines(r *rand.Rand) service {
+	s := queue(r)
+	s.available = 99.99
+	share := 1e-4 * pick(r, 0, 0.2, 0.5, 2, 5, 20)
+	s.behaviour.Service.Fails = func(int) float64 { return share }
+	s.text += fmt.Sprintf(", %.4f%% fail", 100*share)
+	return s
+}
+
 func pauses(r *rand.Rand) service {
 	s := queue(r)
 	s.latency = pick(r, 50.0, 100)
@@ -231,6 +247,21 @@ func leak(r *rand.Rand) service {
 	s.behaviour.Service.Aged = func(at time.Duration) float64 { return 1 + rate*at.Seconds() }
 	s.moves = true
 	s.text += fmt.Sprintf(", slower by %.1f%% each second", 100*rate)
+	return s
+}
+
+// drift gets slower, or faster, at some time, as a machine that is hot does.
+func drift(r *rand.Rand) service {
+	s := queue(r)
+	at, factor := millis(uniform(r, 15000, 60000)), pick(r, uniform(r, 0.4, 0.75), uniform(r, 1.3, 2.5))
+	s.behaviour.Service.Aged = func(now time.Duration) float64 {
+		if now < at {
+			return 1
+		}
+		return factor
+	}
+	s.moves, s.drifts = true, true
+	s.text += fmt.Sprintf(", %.2f times the work from %.0f s on", factor, at.Seconds())
 	return s
 }
 

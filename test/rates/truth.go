@@ -26,7 +26,7 @@ const (
 // meets reports whether the service meets its objective at a load in the long run. It runs
 // until the mean of the batches is four standard errors from the objective, or 20 batches.
 func (t truth) meets(load float64) bool {
-	s := corpus.NewSteady(t.behaviour, t.cell, load, t.seed)
+	s := corpus.NewSteady(t.behaviour, t.cell, load, t.seed, 1)
 	each := time.Duration(batchRequests / load * float64(time.Second))
 	if every := t.behaviour.Service.Every; every > 0 {
 		each = (each + every - 1) / every * every
@@ -146,6 +146,10 @@ func relieved(b corpus.Behaviour, limited bool) map[string]corpus.Behaviour {
 	more := b
 	more.Service.Workers *= 2
 	all["workers"] = more
+	if limited && !b.Unlimited {
+		more.Unlimited = true
+		all["limit and workers"] = more
+	}
 	if b.Service.Lock > 0 {
 		c := b
 		c.Service.Lock /= 2
