@@ -26,6 +26,9 @@ func (c *cell) objective(s *summary.Cell, t *sums.Total, held bool) *summary.Obj
 	}
 	if len(s.Steps) < 2 {
 		r.Met = c.goal.Met(t, held)
+		if r.Met != nil && *r.Met && c.goal.HasLatency() {
+			r.LateAtMost = c.blocks.lateAtMost(c.goal, t)
+		}
 		if r.Met != nil && !*r.Met {
 			r.MissedBy = c.goal.MissedBy(t)
 			if c.stretch(t).GeneratorMisses() {

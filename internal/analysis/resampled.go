@@ -1,8 +1,10 @@
 package analysis
 
 import (
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/data/signals"
 )
@@ -49,4 +51,14 @@ func (b *frameBlocks) intervals(c *summary.Cell) (map[string][2]float64, string)
 		return out, ""
 	}
 	return out, summary.OfFrames
+}
+
+// lateAtMost is the upper end of the 95% interval of the share of requests that are late. They
+// come in such bursts as the requests beyond the goal's quantile that took half of its latency.
+func (b *frameBlocks) lateAtMost(g objective.Goal, t *sums.Total) float64 {
+	count := g.Count(t)
+	beyond := max(g.Objective.Latency/2, t.Client.Latency.Quantile(summary.QuantileShare(g.Quantile())))
+	by := b.blocks.Bursts(beyond.Microseconds())
+	_, high := stats.Proportion(float64(count.Late)/by, float64(count.Requests)/by)
+	return high
 }

@@ -40,7 +40,8 @@ func (b *Builder) Result(quantile string, threshold, typical time.Duration) *sum
 		}
 		requests = requests[n:]
 	}
-	in, most := bounding{own: int64(own), worked: b.worked(threshold)}, b.own.Quantile(usualShare)
+	in, most := bounding{own: int64(own)}, b.own.Quantile(usualShare)
+	in.worked, in.cpu = b.worked(threshold)
 	in.common, in.natural = natural(groups)
 	for _, g := range groups {
 		g.divide(in, int64(typical), int64(most))

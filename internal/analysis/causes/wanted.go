@@ -126,14 +126,16 @@ type bounding struct {
 	// frames, ns; 0: unknown.
 	common, natural int64
 	// worked is the CPU time in nanoseconds that a request of the tail used more than
-	// others, at least and at most.
+	// others, at least and at most. cpu is that of a request, on average.
 	worked [2]float64
+	cpu    float64
 }
 
 // worked is how much more CPU a slow request uses than others, at least and at most, in
 // nanoseconds: by linear regression of the CPU of the frames on the requests
-// that ended in them, and on those among them that took at least half of the threshold.
-func (b *Builder) worked(threshold time.Duration) [2]float64 {
+// that ended in them, and on those among them that took at least half of the threshold. cpu is
+// the CPU time of a request, on average.
+func (b *Builder) worked(threshold time.Duration) (more [2]float64, cpu float64) {
 	frames := map[replicaKey][]spent{}
 	at := func(k replicaKey, moment int64) *spent {
 		all := frames[k]
@@ -158,21 +160,23 @@ func (b *Builder) worked(threshold time.Duration) [2]float64 {
 		}
 	}
 	// Without an intercept: a service that uses up its quota uses the same CPU in each frame.
-	var n, xx, xm, mm, xy, my, yy float64
+	var n, xx, xm, mm, xy, my, yy, used, ended float64
 	for _, k := range keys {
 		for _, s := range frames[k] {
 			x, m, y := s.ended-s.slow, s.slow, s.cpu
+			used, ended = used+y, ended+s.ended
 			n, xx, xm, mm, xy, my, yy = n+1, xx+x*x, xm+x*m, mm+m*m, xy+x*y, my+m*y, yy+y*y
 		}
 	}
 	det := xx*mm - xm*xm
+	cpu = used / max(1, ended)
 	if n < 10 || det <= 0 {
-		return [2]float64{0, math.Inf(1)}
+		return [2]float64{0, math.Inf(1)}, cpu
 	}
-	each, more := (xy*mm-my*xm)/det, (my*xx-xy*xm)/det
-	left := max(0, yy-each*xy-more*my) / (n - 2)
+	each, slow := (xy*mm-my*xm)/det, (my*xx-xy*xm)/det
+	left := max(0, yy-each*xy-slow*my) / (n - 2)
 	sure := 2 * math.Sqrt(left*xx/det)
-	return [2]float64{max(0, more-sure), max(0, more+sure)}
+	return [2]float64{max(0, slow-sure), max(0, slow+sure)}, cpu
 }
 
 // bound divides what windows and their queue may have taken of a request into what is
@@ -193,10 +197,13 @@ func (d *division) bound(in bounding, usual, most int64) {
 		low = min(max(together-max(in.own, in.common), running(shortest*in.worked[0])), d.directly+int64(lengthened*float64(may-d.directly)), took-in.natural)
 		high = max(high, d.atMost-in.own, running(longest*in.worked[1]))
 	}
+	largest := may
 	if d.evidence.always && 2*max(together, most) >= took {
-		low, high = max(low, int64(stands*float64(d.directly))), may
+		// It is not known what a request takes beside its CPU time if no queue stands.
+		largest += max(0, d.left-int64(in.cpu))
+		low, high = max(low, int64(stands*float64(d.directly))), largest
 	}
-	high = min(max(low, high), may)
+	high = min(max(low, high), largest)
 	low = max(0, min(low, high))
 	d.held[throttling], d.throttledHigh = low, high
 	if low < may {

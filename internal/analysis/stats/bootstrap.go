@@ -168,6 +168,38 @@ func percentileInterval(drawn []float64) *Interval {
 	return &Interval{Low: drawn[k-1], High: drawn[len(drawn)-k], Level: math.NaN()}
 }
 
+// Bursts is by how much the number of latencies above a value, in microseconds, varies more
+// from block to block than that of independent ones, 1 or more. A burst may be longer than a
+// block: blocks are joined to 2, 4 and so on, and the largest counts, as long as there are
+// fewBlocks of them.
+func (b *Blocks) Bursts(above int64) float64 {
+	largest := 1.0
+	for width := 1; ; width *= 2 {
+		var slow []float64
+		for _, t := range b.trials {
+			for from := 0; from+width <= len(t.blocks); from += width {
+				slow = append(slow, 0)
+				for _, one := range t.blocks[from : from+width] {
+					slow[len(slow)-1] += one.above(above)
+				}
+			}
+		}
+		if len(slow) < fewBlocks {
+			return largest
+		}
+		largest = max(largest, Clustering(slow))
+	}
+}
+
+func (b *block) above(value int64) (sum float64) {
+	for _, c := range b.counts {
+		if c.value > value {
+			sum += float64(c.n)
+		}
+	}
+	return sum
+}
+
 // dense is the blocks in a layout for drawing: values as their index among all values,
 // and a sum that is reused.
 type dense struct {

@@ -205,3 +205,32 @@ func BenchmarkIntervals(b *testing.B) {
 		blocks.Intervals([]float64{0.5, 0.99, 0.999}, Resampling{Seed: 1})
 	}
 }
+
+// Slow requests that come in bursts of eight blocks, in every second eight, vary as much as
+// if each stood for 22: the counts of ten times eight blocks are 40 and 0 in turn, which are
+// 20 from their mean of 20, so that Pearson's mean square is 10/9 of 20.
+func TestBurstsOfSlowRequests(t *testing.T) {
+	for name, c := range map[string]struct {
+		slow func(block int) int
+		want float64
+	}{
+		"in bursts": {func(block int) int { return 5 * (1 - block/8%2) }, 20 * 10. / 9},
+		"evenly":    {func(int) int { return 5 }, 1},
+		"none":      {func(int) int { return 0 }, 1},
+	} {
+		var b Blocks
+		for block := range 80 {
+			h := signals.NewHistogram()
+			for range 100 {
+				h.Record(time.Millisecond)
+			}
+			for range c.slow(block) {
+				h.Record(time.Second)
+			}
+			b.Add(1+block/40, block%40, h)
+		}
+		if got := b.Bursts(100_000); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
+		}
+	}
+}

@@ -174,6 +174,9 @@ type Objective struct {
 	Missed string `json:"missed,omitempty"`
 	// MissedBy is what Missed has in words.
 	MissedBy finding.Finding `json:"-"`
+	// LateAtMost is the upper end of the 95% interval of the share of requests that are later
+	// than LatencyMS, 0..1, if late ones come in such bursts as the slow tail does; 0: unknown.
+	LateAtMost float64 `json:"-"`
 }
 
 // Outcome of an objective.

@@ -39,7 +39,7 @@ func NearObjective(c *summary.Cell) (none finding.Finding) {
 			return finding.Finding{Kind: finding.TooFewRequests, Text: o.Quantile, N: int(c.Requests), Of: int(RequestsFor(o.Quantile))}
 		case !*o.Met && (failing > late || known && low > limit):
 			return none
-		case known && low <= limit && limit < high:
+		case known && low <= limit && limit < high, *o.Met && (o.LateAtMost > late || high <= limit && limit < high*nearLimit(c)):
 			return near
 		}
 	}
@@ -134,6 +134,24 @@ func margins(c *summary.Cell, from, to float64) (low, high float64) {
 		from, to = min(from, math.Exp(less)), max(to, math.Exp(more))
 	}
 	return from, to
+}
+
+// starts is how much more CPU a request may need after another start, as a share: two standard
+// deviations of the starts of one program.
+const starts = 0.04
+
+// nearLimit is by how much longer the queues of a service are if each request needs so much
+// more of its CPU limit: they grow as 1 / (1 - use) does (Kleinrock, Queueing Systems I, 5.6).
+// Those of users who wait for their answers do not.
+func nearLimit(c *summary.Cell) float64 {
+	if c.CPU.OfLimit == nil || c.Load.Users != nil {
+		return 1
+	}
+	use := *c.CPU.OfLimit
+	if more := use * (1 + starts); more < 1 {
+		return (1 - use) / (1 - more)
+	}
+	return math.Inf(1)
 }
 
 // failingShare is the 95% interval of the share of requests that fail, by their number.

@@ -34,6 +34,12 @@ func TestAnObjectiveWithinAnIntervalIsNotDecided(t *testing.T) {
 	limit := func(ms float64) func(*summary.Cell) {
 		return func(c *summary.Cell) { c.Objective.LatencyMS = &ms }
 	}
+	uses := func(share float64) func(*summary.Cell) {
+		return func(c *summary.Cell) { c.CPU.OfLimit = &share }
+	}
+	atMost := func(share float64) func(*summary.Cell) {
+		return func(c *summary.Cell) { c.Objective.LateAtMost = share }
+	}
 	for name, c := range map[string]struct {
 		cell *summary.Cell
 		want string // the metric; "": decided
@@ -47,6 +53,12 @@ func TestAnObjectiveWithinAnIntervalIsNotDecided(t *testing.T) {
 		"the end is infinite":                           {judged(true, func(c *summary.Cell) { c.PerTrial[5] = unanswered }), "p99"},
 		"far more fail than may be late":                {judged(false, available(300, 90), func(c *summary.Cell) { c.PerTrial[5] = unanswered }), ""},
 		"three trials":                                  {judged(true, last(101), func(c *summary.Cell) { c.PerTrial = c.PerTrial[3:] }), "p99"},
+		"late ones come in bursts, 1.2% at most":        {judged(true, atMost(0.012)), "p99"},
+		"late ones come in bursts, 0.9% at most":        {judged(true, atMost(0.009)), ""},
+		"p99 doubles if a request needs 4% more":        {judged(true, uses(0.925)), "p99"},
+		"p99 grows by a twentieth if it needs 4% more":  {judged(true, uses(0.5)), "p99"},
+		"likewise, far from the objective":              {judged(true, uses(0.5), limit(110)), ""},
+		"users wait, whatever they use":                 {judged(true, uses(0.98), func(c *summary.Cell) { c.Load.Users = new(8.0) }), ""},
 		"one trial":                                     {judged(true, func(c *summary.Cell) { c.PerTrial = c.PerTrial[:1] }), ""},
 		"none of 6,000 failed, 0.01% may":               {judged(true, available(0, 99.99)), "availability"},
 		"one of 6,000 failed, 0.01% may":                {judged(false, available(1, 99.99)), "availability"},
