@@ -64,7 +64,8 @@ func (s Stretch) busy() (by string, shown finding.Finding) {
 		return "", finding.Finding{}
 	}
 	full := 1 - host.IdleShare()
-	if erlangC(host.CPUs, full) < mostWait || host.IdleShare() >= idleHost && !s.queuesFor(host.CPUs, full, most) {
+	fewer := threads > 0 && threads < host.CPUs // so many may be busy, and leave CPUs idle
+	if erlangC(host.CPUs, full) < mostWait || host.IdleShare() >= idleHost && (fewer || !s.queuesFor(host.CPUs, full, most)) {
 		return "", finding.Finding{}
 	}
 	shown.Kind, shown.Host = finding.HostBusy, finding.Host{Busy: full * float64(host.CPUs), CPUs: host.CPUs, Name: host.Name}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
@@ -36,6 +37,13 @@ func (s Stretch) failedFirst(blocks []search.Block) finding.Finding {
 		return finding.Finding{} // the latency was missed first
 	}
 	return shown
+}
+
+// surelyFail reports whether more requests fail than the objective allows, and not by chance.
+func (s Stretch) surelyFail() bool {
+	k := &s.Sums.Client
+	least, _ := stats.Proportion(float64(k.Failed()), float64(max(1, k.Requests())))
+	return least > s.Goal.AllowedErrors()
 }
 
 const (

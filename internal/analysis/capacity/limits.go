@@ -48,7 +48,7 @@ func (s Stretch) used(blocks []search.Block) (by string, shown finding.Finding) 
 		return summary.ByMemory, finding.Finding{Kind: finding.OOMKills, N: int(n)}
 	}
 	by, shown = s.ownLimit()
-	if failed := s.failedFirst(blocks); !failed.None() {
+	if failed := s.failedFirst(blocks); !failed.None() && (by == "" || s.surelyFail()) {
 		failed.N = int(sums.Value(server.Restarts))
 		if failed.N > 0 || failed.Share == 1 || s.failsAlike(failed.Share) || by == "" && !s.queued() {
 			return summary.ByErrors, failed
