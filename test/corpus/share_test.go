@@ -34,7 +34,12 @@ func TestTheShareOfThrottling(t *testing.T) {
 		{"4% need 60 ms of CPU", 4.32, Service{Workers: 4, Work: Mixed(2*ms, 60*ms, 0.04)}},
 		{"pauses of 300 ms", 4, Service{Workers: 8, Work: Exponential(4 * ms), Every: 5 * time.Second, Pause: 300 * ms}},
 		{"work, 8 threads", 4, Service{Workers: 8, Work: Exponential(4 * ms)}},
-		{"overloaded at first", 4, Service{Workers: 8, Work: Exponential(4 * ms), Aged: func(at time.Duration) float64 { return 1 + 4*math.Exp(-at.Seconds()/60) }}},
+		{"a backlog that stays", 4, Service{Workers: 2, Work: Exponential(4 * ms), Aged: func(at time.Duration) float64 {
+			if at < 1500*ms {
+				return 4
+			}
+			return 1.13
+		}}},
 		{"work, 1 thread", 4, Service{Workers: 1, Work: Exponential(4 * ms)}},
 	} {
 		for _, use := range []float64{0.4, 0.88} {

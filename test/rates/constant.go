@@ -68,7 +68,7 @@ func constant(k kind, seed uint64) ([]said, error) {
 	}
 	j := judge{kind: k, seed: seed, text: fmt.Sprintf("constant: %s, limit %g, at %.0f%%", s.text, s.limit, 100*load/s.capacity)}
 	cell := &sum.Cells[0]
-	if !s.moves && !s.others && len(b.Stalls) == 0 {
+	if !s.moves && !s.others && len(b.Stalls) == 0 && millis(known.P99*within) < e.Cells[0].Load.Timeout {
 		allowed := objective.Of(e, &e.Cells[0]).Allowed()
 		meets := known.Late <= orAny(allowed.AllowedLate) && known.Bad <= orAny(allowed.AllowedBad)
 		text := fmt.Sprintf("%.3f%% late, %.3f%% bad in the long run; %s", 100*known.Late, 100*known.Bad, wanted)
@@ -163,8 +163,9 @@ func (s service) tail(b corpus.Behaviour, sd float64, c *experiment.Cell, load, 
 			trials = append(trials, measured(start(b, sd, seed+1, i+1), c, load, seed+1, i+1))
 		}
 		one := trials[i]
-		late.add(float64(one.latencies.Above(limit)+one.failed) / one.requests())
-		bad.add(float64(one.failed+one.timeouts) / one.requests())
+		failed := one.failed + one.timeouts
+		late.add(float64(one.latencies.Late(limit, c.Load.Timeout, failed, one.timeouts)) / one.requests())
+		bad.add(float64(failed) / one.requests())
 		if i+1 >= 2*placed && math.Abs(late.from(0.01)) > 4 && (allowedBad < 0 || math.Abs(bad.from(allowedBad)) > 4) {
 			break
 		}

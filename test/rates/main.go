@@ -2,11 +2,11 @@
 // them as millicore does, and counts how often each statement of the summary is false. It
 // prints the table of docs/statistics.md:
 //
-//	go run ./test/rates -n 40 -seed 500000
+//	go run ./test/rates -n 40 -seed 520000
 //
 // With -out it appends the statements of each record to a file, and begins no record that the
 // file has, so that several short runs give one table (-table FILES). No rule was tuned on
-// the seeds from 500,000.
+// the seeds from 520,000.
 package main
 
 import (
@@ -31,7 +31,7 @@ var ways = []struct {
 
 func main() {
 	n := flag.Int("n", 10, "records of each kind and way")
-	first := flag.Uint64("seed", 500000, "the first seed")
+	first := flag.Uint64("seed", 520000, "the first seed")
 	only := flag.String("kind", "", "only the kinds whose names contain this")
 	way := flag.String("way", "", "only search, constant or pairs")
 	out := flag.String("out", "", "append the statements to this file")
