@@ -61,6 +61,9 @@ func pairwise(base, value []Observed, least float64, between func(v, b float64) 
 // which a shift is not excluded by the test. false: no shift is excluded.
 func notExcluded(differences []float64, n int) (low float64, ok bool) {
 	m := len(differences) / n
+	if LeastP(m, n) >= 1-Level {
+		return 0, false
+	}
 	order, known := make([]int, m*n), distributionOf(m, n)
 	ofValue, ofBase := make([]int, m), make([]int, n)
 	for i := range order {
