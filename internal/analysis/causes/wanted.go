@@ -39,8 +39,8 @@ const (
 	// usualShare of the requests at a time took no longer than the time by which the
 	// limit delays any one that does not queue with the others.
 	usualShare = 0.75
-	// shortest and longest are how much more a request waits at least, and at most, for each
-	// CPU time that it uses more than others: it runs beside them.
+	// shortest and longest are how long a request is there at least, and at most, for the CPU
+	// time that it uses, in multiples of it: it runs beside others.
 	shortest, longest = 1.5, 6
 	// lengthened is the part of the wait in a queue behind windows that is the limit's at
 	// least where all wait in it: without the limit it stands as well, and is shorter.
@@ -93,13 +93,14 @@ type came struct {
 }
 
 // took is how long many of the requests took that were due beside one, and how long some
-// did; 0: fewer were slow. all are in the order in which they were due.
+// did; 0: fewer were slow. Both are its own time if the record has no arrivals there. all are
+// in the order in which they were due.
 func took(r *signals.SlowLine, all []came, due func(from, to int64) float64) (many, some int64) {
 	const around = int64(500 * time.Millisecond)
 	at, took := r.Intended, latency(r)
 	rate := due(at-around, at+around) / float64(2*around)
 	if rate <= 0 {
-		return took, took // who came beside it is not known
+		return took, took
 	}
 	far := int64(beside / rate)
 	from := sort.Search(len(all), func(i int) bool { return all[i].at >= at-far })
@@ -125,17 +126,18 @@ type bounding struct {
 	// common and natural are the median and the 95th percentile of the service times in calm
 	// frames, ns; 0: unknown.
 	common, natural int64
-	// worked is the CPU time in nanoseconds that a request of the tail used more than
-	// others, at least and at most. cpu is that of a request, on average.
+	// worked is the CPU time of a request of the tail, at least and at most, and cpu that of
+	// any request, on average, ns.
 	worked [2]float64
 	cpu    float64
 }
 
-// worked is how much more CPU a slow request uses than others, at least and at most, in
-// nanoseconds: by linear regression of the CPU of the frames on the requests
-// that ended in them, and on those among them that took at least half of the threshold. cpu is
-// the CPU time of a request, on average.
-func (b *Builder) worked(threshold time.Duration) (more [2]float64, cpu float64) {
+// worked is the CPU time of a slow request, at least and at most, in nanoseconds: two
+// standard errors around its coefficient in a linear regression of the CPU of the frames on
+// the slow requests that ended in them, which took at least half of the threshold, and on
+// the others. From 0 to infinity: frames with more slow requests do not stand out. cpu is
+// the CPU time of any request, on average.
+func (b *Builder) worked(threshold time.Duration) (ofSlow [2]float64, cpu float64) {
 	frames := map[replicaKey][]spent{}
 	at := func(k replicaKey, moment int64) *spent {
 		all := frames[k]
@@ -170,7 +172,7 @@ func (b *Builder) worked(threshold time.Duration) (more [2]float64, cpu float64)
 	}
 	det := xx*mm - xm*xm
 	cpu = used / max(1, ended)
-	if n < 10 || det <= 0 {
+	if n < 10 || det <= 1e-9*xx*mm { // all frames have the same share of slow requests, but for rounding
 		return [2]float64{0, math.Inf(1)}, cpu
 	}
 	each, slow := (xy*mm-my*xm)/det, (my*xx-xy*xm)/det
