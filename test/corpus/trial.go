@@ -116,6 +116,9 @@ func (t *trial) open() bool { return t.cell.Load.Users == nil }
 
 // set changes the load now.
 func (t *trial) set(load float64) {
+	if load != t.load { // as agents do
+		t.seen, t.above = signals.NewHistogram(), 0
+	}
 	t.load = load
 	if t.open() {
 		t.next = never
