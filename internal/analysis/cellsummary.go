@@ -61,6 +61,11 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 	if b := s.Breaking; b != nil && b.LimitedBy == summary.ByGenerator {
 		s.Generator.Limited = true // it could not send more
 	}
+	if s.Breaking != nil && c.levels == nil && !c.unseen(all) {
+		capacity.WithholdBeside(s.Breaking, func() (may, of float64) {
+			return c.tail.late(c.trials, c.goal, all.Client.Service.Quantile(0.5))
+		})
+	}
 	if held && c.levels == nil && !c.unseen(all) {
 		s.Causes = c.tail.result(c.trials, c.goal, all)
 	}

@@ -1,6 +1,10 @@
 package analysis
 
 import (
+	"slices"
+	"time"
+
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -57,21 +61,37 @@ func (s *slowTail) result(trials []*trial, g objective.Goal, all *sums.Total) *s
 	return c
 }
 
+// late are the slow requests of the trials that ended, later than the objective's latency,
+// in the windows that show what limits the service. usual is how long a request takes. It
+// returns how many they are, and how many of them the CPU limit may have delayed.
+func (s *slowTail) late(trials []*trial, g objective.Goal, usual time.Duration) (may, of float64) {
+	var late []signals.SlowLine
+	for _, t := range trials {
+		if t.search == nil || !g.HasLatency() {
+			continue
+		}
+		windows := t.search.Above()
+		for i := range s.slow {
+			r := &s.slow[i]
+			if r.Trial == t.attempt.Trial && r.Done-r.Intended > int64(g.Objective.Latency) && endedIn(windows, r) {
+				late = append(late, *r)
+			}
+		}
+	}
+	return s.causes.Contended(late, usual)
+}
+
 // countsForCauses reports whether a slow request ended in a window whose causes are
 // computed.
 func countsForCauses(trials []*trial, s *signals.SlowLine) bool {
 	for _, t := range trials {
-		if t.attempt.Trial != s.Trial {
-			continue
-		}
-		if t.search == nil {
+		if t.attempt.Trial == s.Trial && (t.search == nil || endedIn(t.search.Tests(), s)) {
 			return true
-		}
-		for _, step := range t.search.Tests() {
-			if s.Done > step.Start && s.Done <= step.End {
-				return true
-			}
 		}
 	}
 	return false
+}
+
+func endedIn(windows []*capacity.ReplayedStep, s *signals.SlowLine) bool {
+	return slices.ContainsFunc(windows, func(w *capacity.ReplayedStep) bool { return s.Done > w.Start && s.Done <= w.End })
 }

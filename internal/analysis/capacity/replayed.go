@@ -262,6 +262,9 @@ func (s *Replayed) pushed(step *ReplayedStep) bool {
 		step.window.outside() == "" && s.config().Missed(step.window.Blocks())
 }
 
+// Above are the windows that show what limits the service.
+func (s *Replayed) Above() []*ReplayedStep { return s.missedSteps() }
+
 // missedSteps are the steps of these windows.
 func (s *Replayed) missedSteps() (all []*ReplayedStep) {
 	nearest := math.Inf(1)

@@ -66,6 +66,32 @@ func (t times) explains(from, to, own int64) bool {
 	return float64(long-t.within(from, to)-own) <= outside*float64(max(0, long-own))
 }
 
+// Contended returns how many of the slow requests there are, and how many of them the CPU limit
+// may have delayed: the others waited for longer than own beside the contended times of their
+// replica.
+func (b *Builder) Contended(requests []signals.SlowLine, own time.Duration) (may, of float64) {
+	in := map[replicaKey]times{}
+	for i := range requests {
+		r := &requests[i]
+		at := replicaKey{r.Trial, r.Replica}
+		when, known := in[at]
+		if !known {
+			throttled, _ := b.windowsOf(at)
+			when = contended(union(throttled...), b.period)
+			in[at] = when
+		}
+		from := r.Intended
+		if b.replicas > 1 {
+			from = r.Sent
+		}
+		of += r.For
+		if when.explains(from, r.Done, int64(own)) {
+			may += r.For
+		}
+	}
+	return may, of
+}
+
 // arrived is when a request came to the queue of its replica.
 func (d *division) arrived() int64 {
 	if d.evidence.shared {

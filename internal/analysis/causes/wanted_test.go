@@ -51,3 +51,34 @@ func TestTheCPUOfSlowRequests(t *testing.T) {
 		}
 	}
 }
+
+// A request was delayed by the CPU limit if it waited while its replica was throttled, or
+// worked off what that had left: for a period after it.
+func TestRequestsThatTheLimitMayHaveDelayed(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	b := New("a", 0)
+	for i := range int64(4) { // throttled from 1 to 1.4 s, in each period
+		b.Window(signals.Window{Trial: 1, Kind: signals.Throttled, Of: "a", Start: 1000*ms + 100*i*ms + 60*ms, End: 1000*ms + 100*(i+1)*ms})
+	}
+	for name, c := range map[string]struct {
+		from, to int64 // ms
+		may      float64
+	}{
+		"in windows and between them":            {1010, 1400, 1},
+		"in the period after the last one":       {1350, 1490, 1},
+		"longer than its own time after it":      {1480, 1700, 0},
+		"its own time after it":                  {1300, 1515, 1},
+		"before the first one, as in a pause":    {600, 1050, 0},
+		"in a pause and while it is made up for": {700, 1200, 0},
+		"without any window":                     {3000, 3300, 0},
+	} {
+		r := signals.SlowLine{Trial: 1, Slow: signals.Slow{Intended: c.from * ms, Sent: c.from * ms, Done: c.to * ms, For: 2}}
+		if may, of := b.Contended([]signals.SlowLine{r}, 20*time.Millisecond); may != 2*c.may || of != 2 {
+			t.Errorf("%s: %v of %v, want %v of 2", name, may, of, 2*c.may)
+		}
+	}
+	other := signals.SlowLine{Trial: 2, Slow: signals.Slow{Intended: 1010 * ms, Sent: 1010 * ms, Done: 1400 * ms, For: 1}}
+	if may, of := b.Contended([]signals.SlowLine{other}, 0); may != 0 || of != 1 {
+		t.Errorf("in another trial: %v of %v", may, of)
+	}
+}

@@ -37,6 +37,7 @@ const (
 	NoMoreWithoutLimit                   // the service holds Other without the limit, and Load with it
 	NoMoreAsItIs                         // likewise, the server as it is
 	MoreWithoutLimit                     // likewise, and Other is more
+	LateBesideLimit                      // requests ended late while a Share of the limit was used
 )
 
 // Why a ramp has no breaking point, or only a bound, and what qualifies it. Load is a

@@ -105,7 +105,10 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.TailOfDependency:   func(f finding.Finding) string { return butTail(f, "the dependency") },
 	finding.NoMoreWithoutLimit: func(f finding.Finding) string { return butWithoutLimit(f, "it holds "+noMore(f)) },
 	finding.NoMoreAsItIs:       func(f finding.Finding) string { return butWithoutLimit(f, "the server as it is holds "+noMore(f)) },
-	finding.MoreWithoutLimit:   func(f finding.Finding) string { return butWithoutLimit(f, "it holds more") },
+	finding.LateBesideLimit: func(f finding.Finding) string {
+		return fmt.Sprintf("%s; but %.0f%% of the late requests waited while it had some of the limit left, as in a service that stands still now and then", above(f), 100*f.Share)
+	},
+	finding.MoreWithoutLimit: func(f finding.Finding) string { return butWithoutLimit(f, "it holds more") },
 }
 
 // Failed words what happened to failed requests, by the name of a summary.Failure: "were

@@ -115,6 +115,7 @@ var samples = []finding.Finding{
 	{Kind: finding.NoMoreWithoutLimit, Load: 300, Other: 290, By: "service"},
 	{Kind: finding.NoMoreAsItIs, Load: 300, Other: 301, Because: limit},
 	{Kind: finding.MoreWithoutLimit, Load: 300, Other: 600, Because: limit},
+	{Kind: finding.LateBesideLimit, Share: 0.64, Because: limit},
 
 	{Kind: finding.FirstLevelMissed, Load: 1000},
 	{Kind: finding.MissedAboveLimited, Load: 2000, Other: 1000, By: summary.ByHost},

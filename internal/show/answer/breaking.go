@@ -254,7 +254,9 @@ func (a *asked) next(c *summary.Cell) string {
 	case search.Ended(b.Ended) == search.Fell:
 		return "look for what grows while it runs (memory, threads, connections, a queue, heat), or stops it now and then."
 	case b.Load() == nil && len(b.Why) > 0 && b.Why[0].Kind == finding.MissesInBursts:
-		return "look for what stops or slows it now and then (a collector, a checkpoint, a job), or relax the objective."
+		return stopsAdvice + ", or relax the objective."
+	case b.Refuted.Kind == finding.LateBesideLimit && b.Load() != nil:
+		return stopsAdvice + "."
 	case search.Ended(b.Ended) == search.Lowest && slices.ContainsFunc(b.Why, fails):
 		return logAdvice
 	case search.Ended(b.Ended) == search.Lowest:
@@ -309,6 +311,9 @@ func (a *asked) next(c *summary.Cell) string {
 	}
 	return ""
 }
+
+// stopsAdvice is what to look for if requests are late in bursts.
+const stopsAdvice = "look for what stops or slows it now and then (a collector, a checkpoint, a job)"
 
 // stackAdvice is how to find what requests wait for. A profile of CPU time does not show it.
 const stackAdvice = "dump its threads' stacks under that load, and look where they wait."
