@@ -110,7 +110,7 @@ func TestedAt(held, missed float64, untested bool) Change {
 		b := c.Breaking
 		b.Untested = untested
 		if held > 0 {
-			b.Held = &summary.Step{Target: held, CPUOfLimit: ptr(0.67), LatencyMS: &summary.Quantiles{P99: 5.6}}
+			b.Held = &summary.Step{Target: held, RateRPS: held, Seconds: 6, CPUOfLimit: ptr(0.67), LatencyMS: &summary.Quantiles{P99: 5.6}}
 		}
 		if missed > 0 {
 			b.Missed = &summary.Step{Target: missed}

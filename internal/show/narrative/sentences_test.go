@@ -38,6 +38,7 @@ func TestSentencesOfABreakingPoint(t *testing.T) {
 			b.Contradiction, b.LimitedBy = "it used 99% of its CPU limit; but without it it holds no more", ""
 		})),
 		"untested":                   cellOf("go", limit, testedAt(201, 390, true)),
+		"with few requests":          cellOf("go", limit, testedAt(60, 80, false)),
 		"that no window confirms":    cellOf("go", limit, testedAt(0, 390, true)),
 		"a note":                     cellOf("go", limit, set(func(b *summary.BreakingPoint) { b.Reason, b.TrafficS, b.Searches = "3 windows were disturbed.", 130, 6 })),
 		"a bound":                    cellOf("go", holds(40000, "", "every level met the objective"), testedAt(39000, 0, false)),
