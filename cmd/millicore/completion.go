@@ -100,7 +100,7 @@ func completeFlags(root *cobra.Command) {
 				completeWords(c, flag, words)
 			}
 		}
-		for _, flag := range []string{"out", "save", "junit", "hlog", "body-file", "cacert", "kubeconfig"} {
+		for _, flag := range []string{"out", "save", "junit", "hlog", "body-file", "cacert", "cert", "key", "kubeconfig"} {
 			_ = c.MarkFlagFilename(flag) // an error: the command has no such flag
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,6 +78,11 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if f.CACert != "" {
 		if _, err := experiment.Certificates(f.CACert); err != nil {
 			return usageError{fmt.Errorf("--cacert: %w", err)}
+		}
+	}
+	if f.Cert != "" {
+		if _, err := experiment.Identity(f.Cert, cmp.Or(f.Key, f.Cert)); err != nil {
+			return usageError{fmt.Errorf("--cert: %w", err)}
 		}
 	}
 	if f.junit != "" && len(thresholds) == 0 {

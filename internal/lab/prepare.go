@@ -65,6 +65,8 @@ func transport(l *experiment.Load) protocol.Transport {
 		HTTP2:    l.Protocol == "h2" || l.Protocol == "h2c",
 		Insecure: l.Insecure,
 		CA:       l.CA,
+		Identity: l.Identity,
+		Tickets:  l.Tickets,
 	}
 }
 

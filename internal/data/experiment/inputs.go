@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"cmp"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
@@ -8,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +27,7 @@ type InputSet struct {
 	Bodies         map[string][]byte `json:"bodies,omitempty"`         // by body_file
 	Authorizations map[string]string `json:"authorizations,omitempty"` // by Auth.String
 	Authorities    map[string]string `json:"authorities,omitempty"`    // certificates in PEM, by ca_file
+	Identities     map[string]string `json:"identities,omitempty"`     // certificate and key in PEM, by Load.identity
 	Variables      map[string]string `json:"variables,omitempty"`      // values, by Reference.String
 	Hashes         map[string]string `json:"hashes,omitempty"`         // for the record, by NAME=value
 	Given          *Given            `json:"given,omitempty"`          // the text and the settings, if they have secrets
@@ -59,7 +63,7 @@ func (e *Experiment) requests() []*Request {
 
 func newInputSet() InputSet {
 	return InputSet{Bodies: map[string][]byte{}, Authorizations: map[string]string{}, Authorities: map[string]string{},
-		Variables: map[string]string{}, Hashes: map[string]string{}}
+		Identities: map[string]string{}, Variables: map[string]string{}, Hashes: map[string]string{}}
 }
 
 // ReadInputs reads what all cells need from outside: files, relative to dir, and
@@ -76,6 +80,13 @@ func (e *Experiment) ReadInputs(dir string, getenv func(string) string) error {
 				return &InputError{"load", "ca_file", err}
 			}
 			in.Authorities[name] = pem
+		}
+		if l := &e.Cells[i].Load; l.CertFile != "" && in.Identities[l.identity()] == "" {
+			pem, err := Identity(within(dir, l.CertFile), within(dir, cmp.Or(l.KeyFile, l.CertFile)))
+			if err != nil {
+				return &InputError{"load", "cert_file", err}
+			}
+			in.Identities[l.identity()] = pem
 		}
 	}
 	for _, r := range e.requests() {
@@ -105,8 +116,12 @@ func (e *Experiment) InputSet() InputSet {
 		v.inputs(&in)
 	}
 	for i := range e.Cells {
-		if l := &e.Cells[i].Load; l.CAFile != "" {
+		l := &e.Cells[i].Load
+		if l.CAFile != "" {
 			in.Authorities[l.CAFile] = l.CA
+		}
+		if l.CertFile != "" {
+			in.Identities[l.identity()] = l.Identity
 		}
 	}
 	for _, r := range e.requests() {
@@ -131,6 +146,9 @@ func (e *Experiment) SetInputs(in InputSet) error {
 		if l.CA = in.Authorities[l.CAFile]; l.CAFile != "" && l.CA == "" {
 			return fmt.Errorf("load: there are no certificates of %s among the inputs", l.CAFile)
 		}
+		if l.Identity = in.Identities[l.identity()]; l.CertFile != "" && l.Identity == "" {
+			return fmt.Errorf("load: there is no client certificate of %s among the inputs", l.CertFile)
+		}
 	}
 	for _, r := range e.requests() {
 		r.Inputs = Inputs{}
@@ -145,7 +163,7 @@ func (e *Experiment) SetInputs(in InputSet) error {
 			}
 		}
 	}
-	if own := e.InputSet(); len(own.Bodies) != len(in.Bodies) || len(own.Authorizations) != len(in.Authorizations) || len(own.Authorities) != len(in.Authorities) || len(own.Variables) != len(in.Variables) {
+	if own := e.InputSet(); len(own.Bodies) != len(in.Bodies) || len(own.Authorizations) != len(in.Authorizations) || len(own.Authorities) != len(in.Authorities) || len(own.Identities) != len(in.Identities) || len(own.Variables) != len(in.Variables) {
 		return errors.New("the inputs are those of another experiment")
 	}
 	return nil
@@ -201,6 +219,27 @@ func Certificates(name string) (string, error) {
 		return "", fmt.Errorf("%s has no certificate in PEM format (a text that begins with -----BEGIN CERTIFICATE-----)", name)
 	}
 	return out.String(), nil
+}
+
+// identity is the key of a load's client certificate among the inputs.
+func (l *Load) identity() string { return l.CertFile + "\n" + l.KeyFile }
+
+// Identity reads a client's certificate, with its chain, and its private key: the PEM
+// blocks of both files.
+func Identity(cert, key string) (string, error) {
+	text, err := os.ReadFile(cert)
+	if err == nil && key != cert {
+		var more []byte
+		more, err = os.ReadFile(key)
+		text = slices.Concat(text, []byte("\n"), more)
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err := tls.X509KeyPair(text, text); err != nil {
+		return "", fmt.Errorf("%s is not a certificate with the private key of %s, both in PEM format and not encrypted: %w", cert, key, err)
+	}
+	return string(text), nil
 }
 
 // readBody reads a file. It is not nil if there is no error.

@@ -2,6 +2,7 @@ package experiment_test
 
 import (
 	"crypto/ed25519"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
@@ -208,6 +209,44 @@ func TestTheUsualOfKubernetesIsNotWritten(t *testing.T) {
 		}
 		if diff := cmp.Diff(e, &back); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+// A client's certificate and its key are inputs: both are sent to where the experiment
+// runs, and neither is in the record.
+func TestClientCertificatesAreInputs(t *testing.T) {
+	secure := strings.Replace(least+"# TLS\n", "users: 1", "users: 1, protocol: https, cert_file: own.pem, key_file: key.pem", 1)
+	dir := t.TempDir()
+	both := certificate(t)
+	at := strings.Index(both, "-----BEGIN CERTIFICATE")
+	for name, content := range map[string]string{"own.pem": both[at:], "key.pem": both[:at], "other.pem": "no key"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := parse(t, secure)
+	if err := e.ReadInputs(dir, os.Getenv); err != nil {
+		t.Fatal(err)
+	}
+	own := e.Cells[0].Load.Identity
+	if _, err := tls.X509KeyPair([]byte(own), []byte(own)); err != nil {
+		t.Errorf("%v", err)
+	}
+	if text, err := json.Marshal(e); err != nil || strings.Contains(string(text), "PRIVATE") || strings.Contains(string(text), "BEGIN") {
+		t.Errorf("the record has the certificate or its key: %v", err)
+	}
+	elsewhere := parse(t, secure)
+	if err := elsewhere.SetInputs(e.InputSet()); err != nil || elsewhere.Cells[0].Load.Identity != own {
+		t.Errorf("elsewhere: %v", err)
+	}
+	if err := parse(t, secure).SetInputs(experiment.InputSet{}); err == nil || !strings.Contains(err.Error(), "no client certificate of own.pem") {
+		t.Errorf("%v", err)
+	}
+	for file, want := range map[string]string{"other.pem": "cert_file", "missing.pem": "cert_file"} {
+		wrong := parse(t, strings.Replace(secure, "key.pem", file, 1))
+		if err := wrong.ReadInputs(dir, os.Getenv); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v", file, err)
 		}
 	}
 }

@@ -10,10 +10,15 @@ type Load struct {
 	Protocol string `json:"protocol,omitempty" yaml:"protocol" kind:"protocol" names:"no" default:"http/1.1" doc:"http/1.1, https (HTTP/1.1 over TLS), h2 (HTTP/2 over TLS) or h2c (HTTP/2 without TLS). All but the first cost the agent several times as much CPU."`
 	Insecure bool   `json:"insecure,omitempty" yaml:"insecure" names:"no" default:"false" doc:"true: skip verification of the service's TLS certificate."`
 	// CAFile names the only authorities that are trusted, and CA has their certificates (PEM).
-	CAFile string  `json:"ca_file,omitempty" yaml:"ca_file" names:"no" doc:"File with the certificates (PEM) of the only authorities to trust, relative to the experiment file; default: those of the agent's system."`
-	CA     string  `json:"-"` // comes from outside of the file, and stays out of the record
-	Users  *Target `json:"users,omitempty" yaml:"users,one" doc:"Closed loop: users that wait for their answer. A number, a ramp or stages; with load.find the number where the search starts."`
-	Rate   *Target `json:"rate,omitempty" yaml:"rate,one" search:"50" doc:"Open loop: requests per second, independent of the answers. A number, a ramp or stages; with load.find the number where the search starts, unless users is set."`
+	CAFile string `json:"ca_file,omitempty" yaml:"ca_file" names:"no" doc:"File with the certificates (PEM) of the only authorities to trust, relative to the experiment file; default: those of the agent's system."`
+	CA     string `json:"-"` // comes from outside of the file, and stays out of the record
+	// CertFile and KeyFile name the client's certificate and key, and Identity has both (PEM).
+	CertFile string  `json:"cert_file,omitempty" yaml:"cert_file" names:"no" doc:"File with the client's certificate and its chain (PEM), relative to the experiment file; default: none."`
+	KeyFile  string  `json:"key_file,omitempty" yaml:"key_file" names:"no" doc:"File with the private key of cert_file (PEM); default: cert_file has it, too. It stays out of the record."`
+	Identity string  `json:"-"`
+	Tickets  bool    `json:"session_tickets,omitempty" yaml:"session_tickets" names:"no" default:"false" doc:"true: new connections resume the last TLS session of their target, without its certificate."`
+	Users    *Target `json:"users,omitempty" yaml:"users,one" doc:"Closed loop: users that wait for their answer. A number, a ramp or stages; with load.find the number where the search starts."`
+	Rate     *Target `json:"rate,omitempty" yaml:"rate,one" search:"50" doc:"Open loop: requests per second, independent of the answers. A number, a ramp or stages; with load.find the number where the search starts, unless users is set."`
 	// Find searches for the highest load that meets the objective. Users or Rate is
 	// then a number, where the search starts.
 	Find bool `json:"find,omitempty" yaml:"find" enum:"breaking-point" names:"no" doc:"breaking-point: search for the highest load that meets the objective, instead of holding one."`

@@ -1,7 +1,9 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -92,6 +94,17 @@ func (o *Options) redirect(ctx context.Context, at *url.URL, r *experiment.Reque
 		}
 		transport.TLSClientConfig.RootCAs = x509.NewCertPool()
 		transport.TLSClientConfig.RootCAs.AppendCertsFromPEM([]byte(pem))
+	}
+	if o.Cert != "" {
+		pem, err := experiment.Identity(o.Cert, cmp.Or(o.Key, o.Cert))
+		if err != nil {
+			return nil, fmt.Errorf("--cert: %w", err)
+		}
+		own, err := tls.X509KeyPair([]byte(pem), []byte(pem))
+		if err != nil {
+			return nil, fmt.Errorf("--cert: %w", err)
+		}
+		transport.TLSClientConfig.Certificates = []tls.Certificate{own}
 	}
 	if o.Socket != "" {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -39,6 +39,9 @@ type Options struct {
 	HTTP2    bool
 	Insecure bool
 	CACert   string // file with the certificates of the only trusted authorities
+	Cert     string // file with the client's certificate
+	Key      string // file with its key; "": Cert has it
+	Tickets  bool   // --session-tickets
 	Closes   bool   // --no-keepalive
 	Follow   bool   // the redirect of the URL
 	Socket   string
@@ -102,6 +105,8 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 		return errors.New("--no-keepalive is for HTTP/1.1: HTTP/2 sends all requests on shared connections")
 	case o.CACert != "" && o.Insecure:
 		return errors.New("--cacert and --insecure exclude each other; keep one")
+	case o.Key != "" && o.Cert == "":
+		return errors.New("--key needs --cert, the file with its certificate")
 	case o.Waiting < -1:
 		return fmt.Errorf("--waiting %d: want 0 or more, or -1 for any number", o.Waiting)
 	case o.Users != float64(int64(o.Users)) || o.Users < 1:
@@ -149,7 +154,7 @@ func (o *Options) named(err error) error {
 	if !errors.As(err, &input) {
 		return err
 	}
-	flag := map[string]string{"body_file": "--body-file " + o.BodyFile, "auth": "--basic-env", "ca_file": "--cacert"}[input.Key]
+	flag := map[string]string{"body_file": "--body-file " + o.BodyFile, "auth": "--basic-env", "ca_file": "--cacert", "cert_file": "--cert"}[input.Key]
 	switch {
 	case input.Key == "body_file" && o.BodyFile == "":
 		flag = "-b " + o.Body
@@ -195,6 +200,9 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 	s.SetGiven("-k", "load.insecure", o.Insecure)
 	if t.TLS { // a redirect of --follow may lead to TLS
 		s.SetGiven("--cacert", "load.ca_file", o.CACert)
+		s.SetGiven("--cert", "load.cert_file", o.Cert)
+		s.SetGiven("--key", "load.key_file", o.Key)
+		s.SetGiven("--session-tickets", "load.session_tickets", o.Tickets)
 	}
 	length, err := o.aim(&s)
 	if err != nil {

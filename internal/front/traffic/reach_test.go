@@ -72,7 +72,7 @@ func TestTargetsThatCannotBeReached(t *testing.T) {
 		"a service":                 {url: plain.URL},
 		"one that does not answer":  {url: "http://" + silent.Addr().String()},
 		"a closed port":             {url: closed.URL, want: ": connection refused: nothing listens on " + strings.TrimPrefix(closed.URL, "http://")},
-		"a certificate":             {url: secure.URL, want: "the service's certificate is not trusted: its authority is unknown; name a file with the authority's certificate in load.ca_file (load and try: --cacert)"},
+		"a certificate":             {url: secure.URL, want: "the service's certificate is not trusted: its authority is unknown; it sent \"example.com\" issued by itself; name a file with the authority's certificate in load.ca_file (load and try: --cacert)"},
 		"its authority":             {url: secure.URL, options: Options{CACert: authority}},
 		"any certificate":           {url: secure.URL, options: Options{Insecure: true}},
 		"no TLS":                    {url: strings.Replace(plain.URL, "http", "https", 1), want: "the service does not speak TLS"},

@@ -174,10 +174,11 @@ func (l *loop) keepPromises() {
 
 // send sends a request on a ready connection; lag is its send lag. The sent time is
 // taken before the first write, because on one machine the write already executes a
-// part of the service's side. l.now must be up to date.
+// part of the service's side; with TLS after the encryption. l.now must be up to date.
 func (l *loop) send(i int32, lag time.Duration) {
 	s := &l.slots[i]
 	sent := l.now
+	l.away = 0
 	for s.written = 0; l.write(i) == broken && s.written == 0 && !s.fresh; s.written = 0 {
 		// The connection ended while it was idle and the request was not sent, so
 		// this says nothing about the service: use another connection.
@@ -195,6 +196,7 @@ func (l *loop) send(i int32, lag time.Duration) {
 		l.tick()
 		sent = l.now
 	}
+	sent = max(sent, l.away)
 	s.state, s.sent, s.lag = inFlight, sent, lag
 	s.answer.Begin(s.head, l.mix.check(s).Needle())
 	l.join(&l.inFlight, i)

@@ -39,6 +39,9 @@ func (l *loop) write(i int32) outcome {
 	l.stale = true
 	for s.written < len(s.request) {
 		n, out := l.poller.write(i, s.request[s.written:])
+		if s.written == 0 {
+			l.away = l.poller.left()
+		}
 		if out != succeeded {
 			return out
 		}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -69,9 +68,7 @@ func newPool(target *Target, t Transport) *pool {
 	dial := func(ctx context.Context) (net.Conn, error) { return dialTarget(ctx, target) }
 	if t.TLS {
 		p.scheme = "https"
-		config := t.config(target)
-		config.NextProtos = []string{"h2"}
-		dial = func(ctx context.Context) (net.Conn, error) { return dialHTTP2(ctx, target, config) }
+		dial = func(ctx context.Context) (net.Conn, error) { return dialTLS(ctx, target, t) }
 	}
 	p.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		conn, err := dial(ctx)
@@ -83,27 +80,6 @@ func newPool(target *Target, t Transport) *pool {
 	}
 	return p
 }
-
-// dialHTTP2 makes a connection on which the service has agreed to speak HTTP/2.
-func dialHTTP2(ctx context.Context, t *Target, config *tls.Config) (net.Conn, error) {
-	conn, err := dialTLS(ctx, t, config)
-	switch {
-	case err != nil && strings.Contains(err.Error(), noProtocol):
-		return nil, errNoHTTP2
-	case err != nil:
-		return nil, err // not conn: a nil *tls.Conn is not a nil net.Conn
-	case conn.ConnectionState().NegotiatedProtocol != "h2":
-		conn.Close()
-		return nil, errNoHTTP2
-	}
-	return conn, nil
-}
-
-// noProtocol is the alert of a service that supports none of the offered protocols
-// (RFC 7301, 3.2); crypto/tls has no type for it.
-const noProtocol = "tls: no application protocol"
-
-var errNoHTTP2 = &Unfit{"the service does not speak HTTP/2: it did not agree to h2 (ALPN); ask for HTTP/1.1"}
 
 var errNoH2C = &Unfit{"the service does not speak HTTP/2 without TLS (h2c): it answered in HTTP/1.1; ask for that"}
 

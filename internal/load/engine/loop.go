@@ -52,6 +52,7 @@ type loop struct {
 	buffer   []byte
 
 	now    time.Duration
+	away   time.Duration // when the first bytes of the last request left; 0: when it was sent
 	last   time.Duration // the previous now
 	awaits time.Duration // the deadline of the present wait
 	stall  stall

@@ -18,6 +18,11 @@ type poller interface {
 	move(targets []Target)
 	dialed(slot int32) outcome // the result of a dial
 	write(slot int32, p []byte) (int, outcome)
+	// left is when the first bytes of the last write left, if that was later than its
+	// beginning: they were encrypted before. Else 0.
+	left() time.Duration
+	// held is how long the handshake of a new connection waited for a CPU.
+	held(slot int32) time.Duration
 	// read also returns when the last byte that it read arrived, by the kernel's
 	// time stamp if there is one.
 	read(slot int32, p []byte) (n int, came time.Duration, out outcome)

@@ -59,7 +59,7 @@ func newPoller(zero time.Time, plan *Plan) (poller, error) {
 	case t.HTTP2:
 		return newStreamPoller(zero, newHTTP2Dialer(plan.Targets, t))
 	case t.TLS:
-		return newStreamPoller(zero, newTLSDialer(plan.Targets, t))
+		return newSecurePoller(zero, plan.Targets, t)
 	}
 	return newEpollPoller(zero, plan.Targets)
 }
@@ -391,11 +391,18 @@ func (p *epollPoller) close(slot int32, abruptly bool) {
 		return
 	}
 	p.fds[slot] = -1
+	closeSocket(fd, abruptly)
+}
+
+func closeSocket(fd int, abruptly bool) {
 	if abruptly {
 		_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 	}
 	_ = unix.Close(fd)
 }
+
+func (p *epollPoller) left() time.Duration      { return 0 }
+func (p *epollPoller) held(int32) time.Duration { return 0 }
 
 // enter makes the timers of the calling thread, the loop's, precise.
 func enter() {

@@ -1,12 +1,17 @@
 package engine
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -18,6 +23,10 @@ type Transport struct {
 	HTTP2    bool // with TLS by ALPN, without it by prior knowledge (h2c)
 	// CA has the certificates (PEM) of the only authorities that are trusted; "": the system's.
 	CA string
+	// Identity is the client's certificate, its chain and its private key (PEM); "": none.
+	Identity string
+	// Tickets: new connections to a target resume its last session (RFC 8446, 2.2).
+	Tickets bool
 }
 
 // Unfit is the error of a service that does not support the requested protocol. Every
@@ -31,19 +40,6 @@ type dialer interface {
 	dial(ctx context.Context, slot, target int) (net.Conn, error)
 	// to returns the dialer for other targets; known targets keep their indices.
 	to(targets []Target) dialer
-}
-
-// tlsDialer makes connections of HTTP/1.1 over TLS.
-type tlsDialer struct {
-	targets   []Target
-	configs   []*tls.Config // by target
-	transport Transport
-}
-
-func (d *tlsDialer) to(targets []Target) dialer { return newTLSDialer(targets, d.transport) }
-
-func (d *tlsDialer) dial(ctx context.Context, _, target int) (net.Conn, error) {
-	return dialTLS(ctx, &d.targets[target], d.configs[target])
 }
 
 // fit checks that the targets support the requested protocol, if it is TLS or HTTP/2.
@@ -83,7 +79,9 @@ func greet(p *Plan) (errs []error) {
 	case t.HTTP2:
 		dial = newHTTP2Dialer(p.Targets, t).dial
 	case t.TLS:
-		dial = newTLSDialer(p.Targets, t).dial
+		dial = func(ctx context.Context, _, target int) (net.Conn, error) {
+			return dialTLS(ctx, &p.Targets[target], t)
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), fitWithin)
 	defer cancel()
@@ -107,52 +105,132 @@ func dialTarget(ctx context.Context, t *Target) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", t.Addr.String())
 }
 
-func dialTLS(ctx context.Context, t *Target, config *tls.Config) (*tls.Conn, error) {
-	conn, err := dialTarget(ctx, t)
+// dialTLS makes a connection on which the service has agreed to the transport.
+func dialTLS(ctx context.Context, to *Target, t Transport) (net.Conn, error) {
+	conn, err := dialTarget(ctx, to)
 	if err != nil {
 		return nil, err
 	}
-	secure := tls.Client(conn, config)
-	if err := secure.HandshakeContext(ctx); err != nil {
+	secure := tls.Client(conn, t.config(to))
+	if err = secure.HandshakeContext(ctx); err == nil {
+		err = agreed(secure, t)
+	}
+	if err != nil {
 		conn.Close()
-		var wrong *tls.CertificateVerificationError
-		var plain tls.RecordHeaderError
-		if errors.As(err, &plain) {
-			return nil, &Unfit{"the service does not speak TLS: its answer is not TLS; use http instead"}
-		}
-		if errors.As(err, &wrong) {
-			return nil, &Unfit{"the service's certificate is not trusted: " + whyUntrusted(wrong.Err)}
-		}
-		return nil, err
+		return nil, orUnfit(err, t)
 	}
 	return secure, nil
 }
 
-// whyUntrusted is the reason of a failed verification, without the details of an unknown
-// authority, and what to do.
-func whyUntrusted(err error) string {
-	const unchecked = "to accept any certificate, set load.insecure (load: --insecure)"
-	if errors.As(err, new(x509.UnknownAuthorityError)) {
-		return "its authority is unknown; name a file with the authority's certificate in load.ca_file (load and try: --cacert); " + unchecked
-	}
-	return strings.TrimPrefix(err.Error(), "x509: ") + "; " + unchecked
-}
-
-func newTLSDialer(targets []Target, t Transport) *tlsDialer {
-	d := &tlsDialer{targets: targets, transport: t}
-	for i := range targets {
-		c := t.config(&targets[i])
-		c.NextProtos = []string{"http/1.1"}
-		d.configs = append(d.configs, c)
-	}
-	return d
-}
-
+// config is the configuration of connections to a target.
 func (t Transport) config(to *Target) *tls.Config {
-	c := &tls.Config{ServerName: to.Name, InsecureSkipVerify: t.Insecure}
+	c := &tls.Config{ServerName: to.Name, InsecureSkipVerify: t.Insecure,
+		NextProtos: []string{"http/1.1"}, DynamicRecordSizingDisabled: true}
+	if t.HTTP2 {
+		c.NextProtos = []string{"h2"}
+	}
 	if t.CA != "" {
 		c.RootCAs = x509.NewCertPool()
 		c.RootCAs.AppendCertsFromPEM([]byte(t.CA))
 	}
+	if cert, err := tls.X509KeyPair([]byte(t.Identity), []byte(t.Identity)); err == nil { // else there is none: settle checks it
+		c.Certificates = []tls.Certificate{cert}
+	}
+	if t.Tickets {
+		c.ClientSessionCache = tls.NewLRUClientSessionCache(1)
+	}
 	return c
 }
+
+// settle checks the client's certificate.
+func (t Transport) settle() error {
+	if t.Identity == "" {
+		return nil
+	}
+	if _, err := tls.X509KeyPair([]byte(t.Identity), []byte(t.Identity)); err != nil {
+		return fmt.Errorf("the client certificate: %w", err)
+	}
+	return nil
+}
+
+// agreed checks that the service has agreed to HTTP/2, if that is asked for.
+func agreed(conn *tls.Conn, t Transport) error {
+	if t.HTTP2 && conn.ConnectionState().NegotiatedProtocol != "h2" {
+		return errNoHTTP2
+	}
+	return nil
+}
+
+var errNoHTTP2 = &Unfit{"the service does not speak HTTP/2: it did not agree to h2 (ALPN); ask for HTTP/1.1"}
+
+// Alerts of a service (RFC 8446, 6.2); crypto/tls has no types for them. A service whose
+// rejection of the client's certificate is in none of them only closes the connection.
+const (
+	noProtocol   = "remote error: tls: no application protocol"
+	certRequired = "remote error: tls: certificate required"
+	noHandshake  = "remote error: tls: handshake failure" // of TLS 1.2, also where a certificate is missing
+)
+
+var certRejected = []string{
+	"remote error: tls: bad certificate", "remote error: tls: unsupported certificate",
+	"remote error: tls: revoked certificate", "remote error: tls: expired certificate",
+	"remote error: tls: unknown certificate", "remote error: tls: unknown certificate authority",
+}
+
+// orUnfit returns an Unfit for an error that every connection would have, or else the error.
+func orUnfit(err error, t Transport) error {
+	var wrong *tls.CertificateVerificationError
+	var text string
+	if err != nil {
+		text = err.Error()
+	}
+	switch {
+	case errors.As(err, new(tls.RecordHeaderError)):
+		return &Unfit{"the service does not speak TLS: its answer is not TLS; use http instead"}
+	case errors.As(err, &wrong):
+		return &Unfit{"the service's certificate is not trusted: " + whyUntrusted(wrong)}
+	case text == noProtocol && t.HTTP2:
+		return errNoHTTP2
+	case text == certRequired, t.Identity == "" && slices.Contains(certRejected, text):
+		return &Unfit{"the service requires a client certificate: name one and its key in load.cert_file and load.key_file (load: --cert, --key)"}
+	case text == noHandshake && t.Identity == "":
+		return &Unfit{"the service ended the TLS handshake: it requires a client certificate (load: --cert, --key), or supports none of the offered ciphers"}
+	case slices.Contains(certRejected, text):
+		return &Unfit{"the service rejects the client certificate: " + strings.TrimPrefix(text, "remote error: tls: ")}
+	}
+	return err
+}
+
+// whyUntrusted is the reason of a failed verification, the chain that the service sent,
+// and what to do.
+func whyUntrusted(wrong *tls.CertificateVerificationError) string {
+	const unchecked = "to accept any certificate, set load.insecure (load: --insecure)"
+	sent := "; it sent " + chain(wrong.UnverifiedCertificates) + "; "
+	if errors.As(wrong.Err, new(x509.UnknownAuthorityError)) {
+		return "its authority is unknown" + sent + "name a file with the authority's certificate in load.ca_file (load and try: --cacert); " + unchecked
+	}
+	return strings.TrimPrefix(wrong.Err.Error(), "x509: ") + sent + unchecked
+}
+
+// chain names certificates, each with its issuer.
+func chain(certs []*x509.Certificate) string {
+	all := make([]string, 0, len(certs))
+	for _, c := range certs[:min(len(certs), longestChain)] {
+		issuer := "by " + strconv.Quote(nameOf(c.Issuer))
+		if bytes.Equal(c.RawIssuer, c.RawSubject) {
+			issuer = "by itself"
+		}
+		name := nameOf(c.Subject)
+		if len(c.DNSNames) > 0 && len(all) == 0 {
+			name = c.DNSNames[0]
+		}
+		all = append(all, strconv.Quote(name)+" issued "+issuer)
+	}
+	return strings.Join(all, ", ")
+}
+
+// longestChain is the maximum number of certificates in an error.
+const longestChain = 4
+
+// nameOf is the common name, or else the whole name.
+func nameOf(n pkix.Name) string { return cmp.Or(n.CommonName, n.String()) }

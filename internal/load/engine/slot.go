@@ -196,7 +196,7 @@ func (l *loop) dialed(i int32, out outcome) {
 		return
 	case waits:
 		l.made()
-		l.send(i, s.lag)
+		l.send(i, s.lag+l.poller.held(i))
 	default:
 		l.made()
 		l.stand(i)

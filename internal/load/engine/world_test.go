@@ -93,11 +93,13 @@ func (w *world) expect(h happening) {
 // at schedules an action of the test.
 func (w *world) at(at time.Duration, do func()) { w.expect(happening{at: at, do: do}) }
 
-func (w *world) now() time.Duration { return w.clock }
-func (w *world) wake()              {}
-func (w *world) move([]Target)      {}
-func (w *world) err() error         { return w.failed }
-func (w *world) release()           {}
+func (w *world) now() time.Duration       { return w.clock }
+func (w *world) wake()                    {}
+func (w *world) left() time.Duration      { return 0 }
+func (w *world) held(int32) time.Duration { return 0 }
+func (w *world) move([]Target)            {}
+func (w *world) err() error               { return w.failed }
+func (w *world) release()                 {}
 
 func (w *world) wait(events []event, until time.Duration, _ bool) int {
 	n := 0

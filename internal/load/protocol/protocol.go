@@ -56,6 +56,9 @@ type Transport struct {
 	HTTP2    bool `json:"http2,omitempty"`    // with TLS by ALPN, without it by prior knowledge (h2c)
 	// CA has the certificates (PEM) of the only authorities that are trusted; "": the system's.
 	CA string `json:"ca,omitempty"`
+	// Identity is the client's certificate, its chain and its private key (PEM); "": none.
+	Identity string `json:"identity,omitempty"`
+	Tickets  bool   `json:"tickets,omitempty"` // new connections to a target resume its last session
 }
 
 // Request is one kind of request. Its path, headers and body may have

@@ -205,6 +205,14 @@ func (d *decoder) checkLoad(l *experiment.Load, n *node) {
 	case l.Insecure:
 		d.conflict("load.ca_file", []*node{n.child("ca_file"), n.child("insecure")}, "insecure accepts any certificate, so there is no authority to check; keep one of ca_file and insecure")
 	}
+	switch secure := l.Protocol == "https" || l.Protocol == "h2"; {
+	case l.CertFile != "" && !secure:
+		contradicts("cert_file", "there is no certificate without TLS; use the protocol https or h2")
+	case l.KeyFile != "" && l.CertFile == "":
+		contradicts("key_file", "a key needs its certificate; add cert_file")
+	case l.Tickets && !secure:
+		contradicts("session_tickets", "there are no sessions without TLS; use the protocol https or h2")
+	}
 	if l.Think > 0 && l.Users == nil {
 		contradicts("think", "think is for users; a rate does not depend on the answers")
 	}

@@ -1,0 +1,331 @@
+package engine
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// securePoller is an epollPoller whose connections speak TLS: write takes plaintext and
+// read returns plaintext. The loop itself encrypts and decrypts, with crypto/tls over
+// connections that never block. So a connection has no goroutine, the time stamps are
+// the kernel's, and the CPU time of records delays the loop, where it is visible as send
+// lag. Only handshakes, whose cryptography takes 100 to 1,000 times as long as a
+// request's, run in goroutines of their own.
+type securePoller struct {
+	*epollPoller
+	transport Transport
+	configs   []*tls.Config // by target
+	lines     []*secureLine // by slot; nil: none
+	leaving   time.Duration // when the first bytes of the last write left
+	shakes    sync.WaitGroup
+
+	mu    sync.Mutex
+	queue []event // of handshakes that ended, and of connections with an end to read
+}
+
+// secureLine is one TLS connection. It is the net.Conn below conn. During the handshake
+// it belongs to the handshake's goroutine, and afterwards to the loop.
+type secureLine struct {
+	poller           *securePoller
+	slot, generation int32
+	shake            *handshake // nil before and after
+	held             time.Duration
+	conn             *tls.Conn     // nil before the handshake has succeeded
+	out              []byte        // records that the kernel did not accept yet
+	came             time.Duration // when the last bytes came
+	dry              bool          // the kernel has no more bytes
+	end              outcome       // wouldBlock until the connection has ended
+}
+
+// mostPending is the maximum size of the records that wait for the kernel, in bytes. A
+// connection has one record of a request, and the answers to key updates.
+const mostPending = 64 << 10
+
+// maxRecord is the maximum size of a record's plaintext in bytes (RFC 8446, 5.1). One
+// write makes at most one record, so that what waits for the kernel is bounded.
+const maxRecord = 16 << 10
+
+func newSecurePoller(zero time.Time, targets []Target, t Transport) (poller, error) {
+	p, err := newEpollPoller(zero, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &securePoller{epollPoller: p, transport: t}
+	s.move(targets)
+	return s, nil
+}
+
+// move keeps the configurations of known targets, for their sessions.
+func (p *securePoller) move(targets []Target) {
+	p.epollPoller.move(targets)
+	for i := len(p.configs); i < len(targets); i++ {
+		p.configs = append(p.configs, p.transport.config(&targets[i]))
+	}
+}
+
+func (p *securePoller) wait(events []event, until time.Duration, exact bool) int {
+	if p.queued() {
+		until, exact = 0, false
+	}
+	n := p.epollPoller.wait(events, until, exact)
+	for _, e := range events[:n] {
+		if l := p.lines[e.slot]; l != nil && l.generation == e.generation && l.shake == nil && e.writable {
+			l.flush()
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	taken := copy(events[n:], p.queue)
+	p.queue = append(p.queue[:0], p.queue[taken:]...)
+	return n + taken
+}
+
+func (p *securePoller) queued() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.queue) > 0
+}
+
+// later queues an event for the next wait.
+func (p *securePoller) later(e event) {
+	p.mu.Lock()
+	p.queue = append(p.queue, e)
+	p.mu.Unlock()
+}
+
+func (p *securePoller) dial(slot, generation int32, target int) outcome {
+	for int(slot) >= len(p.lines) {
+		p.lines = append(p.lines, nil)
+	}
+	l := &secureLine{poller: p, slot: slot, generation: generation, end: wouldBlock}
+	out := p.epollPoller.dial(slot, generation, target)
+	if out != succeeded && out != wouldBlock {
+		return out
+	}
+	p.lines[slot] = l
+	l.shake = newHandshake(p, p.configs[target])
+	if out == succeeded {
+		l.shake.start(l, p.fds[slot])
+	}
+	return wouldBlock
+}
+
+func (p *securePoller) dialed(slot int32) outcome {
+	l := p.lines[slot]
+	switch {
+	case l == nil:
+		return broken
+	case l.shake == nil:
+		return succeeded
+	case !l.shake.started:
+		if out := p.epollPoller.dialed(slot); out != succeeded {
+			return out
+		}
+		l.shake.start(l, p.fds[slot])
+		return wouldBlock
+	}
+	conn, err, done := l.shake.proceed()
+	switch {
+	case !done:
+		return wouldBlock
+	case err != nil:
+		return p.refused(err)
+	}
+	l.held, l.came, l.conn, l.shake = l.shake.held, p.now(), conn, nil
+	return succeeded
+}
+
+// refused is the outcome of a failed handshake. An Unfit service ends the trial.
+func (p *securePoller) refused(err error) outcome {
+	var unfit *Unfit
+	if errors.As(err, &unfit) {
+		p.fail(unfit)
+		return exhausted
+	}
+	return broken
+}
+
+func (p *securePoller) held(slot int32) time.Duration { return p.lines[slot].held }
+
+func (p *securePoller) left() time.Duration { return p.leaving }
+
+// write encrypts a record, and sends it. All of its bytes count as written, even if the
+// kernel did not accept the whole record yet: the rest is sent before anything else.
+func (p *securePoller) write(slot int32, b []byte) (int, outcome) {
+	l := p.lines[slot]
+	p.leaving = 0
+	switch {
+	case l.flush() != nil:
+		return 0, broken
+	case len(l.out) > 0:
+		return 0, wouldBlock
+	}
+	n, err := l.conn.Write(b[:min(len(b), maxRecord)])
+	if err != nil {
+		return 0, broken
+	}
+	return n, succeeded
+}
+
+// read decrypts the available records.
+func (p *securePoller) read(slot int32, b []byte) (int, time.Duration, outcome) {
+	l := p.lines[slot]
+	n := 0
+	for l.dry = false; n < len(b) && l.end == wouldBlock; {
+		more, err := l.conn.Read(b[n:])
+		n += more
+		switch {
+		case err == nil:
+		case errors.Is(err, errAgain):
+			if n == 0 {
+				return 0, 0, wouldBlock
+			}
+			return n, l.came, succeeded
+		default:
+			l.end = p.ending(err)
+			if n > 0 { // the loop reads the end after what came before
+				p.later(event{slot: slot, generation: l.generation, ended: true})
+			}
+		}
+	}
+	if n > 0 {
+		return n, l.came, succeeded
+	}
+	return 0, l.came, l.end
+}
+
+// ending is the outcome of a read that failed. A service that requires a client
+// certificate rejects a connection of TLS 1.3 after the client's handshake.
+func (p *securePoller) ending(err error) outcome {
+	if errors.Is(err, io.EOF) {
+		return ended
+	}
+	return p.refused(orUnfit(err, p.transport))
+}
+
+// close ends a connection, with TLS's close_notify if it is orderly and the kernel
+// accepts it at once.
+func (p *securePoller) close(slot int32, abruptly bool) {
+	l := p.take(slot)
+	switch {
+	case l == nil:
+	case l.shake != nil && l.shake.started && !l.shake.abandon(abruptly):
+		p.fds[slot] = -1 // the goroutine closes it
+		return
+	case l.conn != nil && !abruptly && len(l.out) == 0:
+		_ = l.conn.CloseWrite()
+	}
+	p.epollPoller.close(slot, abruptly)
+}
+
+func (p *securePoller) part(slot int32) {
+	p.take(slot)
+	p.epollPoller.part(slot)
+}
+
+// take removes a slot's connection.
+func (p *securePoller) take(slot int32) *secureLine {
+	if int(slot) >= len(p.lines) {
+		return nil
+	}
+	l := p.lines[slot]
+	p.lines[slot] = nil
+	return l
+}
+
+func (p *securePoller) release() {
+	for slot := range p.lines {
+		p.close(int32(slot), true)
+	}
+	p.shakes.Wait()
+	p.epollPoller.release()
+}
+
+// again is the error of a read for which the loop has no bytes. crypto/tls keeps a
+// partial record after a temporary error, and continues at the next call
+// (Conn.readRecordOrCCS).
+type again struct{}
+
+func (again) Error() string   { return "no bytes have come" }
+func (again) Timeout() bool   { return true }
+func (again) Temporary() bool { return true }
+
+var (
+	errAgain  error = again{}
+	errBroken       = errors.New("the connection broke")
+)
+
+// Read gives crypto/tls the bytes that have come.
+func (l *secureLine) Read(b []byte) (int, error) {
+	if l.shake != nil {
+		return l.shake.read(b)
+	}
+	if l.dry {
+		return 0, errAgain
+	}
+	n, came, out := l.poller.epollPoller.read(l.slot, b)
+	switch out {
+	case succeeded:
+		l.came, l.dry = came, n < len(b)
+		return n, nil
+	case wouldBlock:
+		l.dry = true
+		return 0, errAgain
+	case ended:
+		return 0, io.EOF
+	}
+	return 0, errBroken
+}
+
+// Write sends a record, or keeps what the kernel does not accept.
+func (l *secureLine) Write(b []byte) (int, error) {
+	if l.shake != nil {
+		return l.shake.write(b)
+	}
+	p, n := l.poller, 0
+	if len(l.out) == 0 {
+		if p.leaving == 0 {
+			p.leaving = p.now()
+		}
+		var out outcome
+		if n, out = p.epollPoller.write(l.slot, b); out == broken {
+			return 0, errBroken
+		}
+	}
+	if n < len(b) {
+		if len(l.out)+len(b)-n > mostPending {
+			return 0, errBroken
+		}
+		l.out = append(l.out, b[n:]...)
+	}
+	return len(b), nil
+}
+
+// flush sends what the kernel did not accept before.
+func (l *secureLine) flush() error {
+	for len(l.out) > 0 {
+		n, out := l.poller.epollPoller.write(l.slot, l.out)
+		switch out {
+		case succeeded:
+			l.out = l.out[n:]
+		case wouldBlock:
+			return nil
+		default:
+			l.out = nil
+			return errBroken
+		}
+	}
+	l.out = nil
+	return nil
+}
+
+func (l *secureLine) Close() error                     { return nil } // the poller closes
+func (l *secureLine) LocalAddr() net.Addr              { return &net.TCPAddr{} }
+func (l *secureLine) RemoteAddr() net.Addr             { return &net.TCPAddr{} } // names a session without a host name
+func (l *secureLine) SetDeadline(time.Time) error      { return nil }
+func (l *secureLine) SetReadDeadline(time.Time) error  { return nil }
+func (l *secureLine) SetWriteDeadline(time.Time) error { return nil }
