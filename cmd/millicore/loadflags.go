@@ -85,6 +85,7 @@ func (f *loadFlags) define(c *cobra.Command) {
 
 	flags.StringVarP(&f.Method, "method", "m", "", "request method (default GET, or POST with a body)")
 	flags.BoolVar(&f.HTTP2, "http2", false, "HTTP/2: over TLS for https://, without it (h2c) for http://")
+	flags.IntVar(&f.Streams, "streams", 0, "with --http2: maximum number of requests at a time on a connection (default: 8 connections or more share them)")
 	flags.BoolVarP(&f.Insecure, "insecure", "k", false, "skip TLS certificate verification")
 	flags.StringVar(&f.CACert, "cacert", "", "trust only the authorities whose certificates are in this PEM file")
 	flags.StringVar(&f.Cert, "cert", "", "PEM file with the client's certificate and its chain")

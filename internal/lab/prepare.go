@@ -67,6 +67,7 @@ func transport(l *experiment.Load) protocol.Transport {
 		CA:       l.CA,
 		Identity: l.Identity,
 		Tickets:  l.Tickets,
+		Streams:  l.Streams,
 	}
 }
 

@@ -7,7 +7,7 @@ type Load struct {
 	Request Request   `json:"request" yaml:"request,required" or:"mix" without:"weight" doc:"The request."`
 	Mix     []Request `json:"mix,omitempty" yaml:"mix" doc:"Several requests in place of one, each sent in proportion to its weight."` // Request is the first then
 	// Protocol is one of Protocols; empty for the first, as in older records.
-	Protocol string `json:"protocol,omitempty" yaml:"protocol" kind:"protocol" names:"no" default:"http/1.1" doc:"http/1.1, https (HTTP/1.1 over TLS), h2 (HTTP/2 over TLS) or h2c (HTTP/2 without TLS). All but the first cost the agent several times as much CPU."`
+	Protocol string `json:"protocol,omitempty" yaml:"protocol" kind:"protocol" names:"no" default:"http/1.1" doc:"http/1.1, https (HTTP/1.1 over TLS), h2 (HTTP/2 over TLS) or h2c (HTTP/2 without TLS). TLS costs the agent more CPU for each request."`
 	Insecure bool   `json:"insecure,omitempty" yaml:"insecure" names:"no" default:"false" doc:"true: skip verification of the service's TLS certificate."`
 	// CAFile names the only authorities that are trusted, and CA has their certificates (PEM).
 	CAFile string `json:"ca_file,omitempty" yaml:"ca_file" names:"no" doc:"File with the certificates (PEM) of the only authorities to trust, relative to the experiment file; default: those of the agent's system."`
@@ -31,6 +31,7 @@ type Load struct {
 	Agents      int           `json:"agents" yaml:"agents" default:"1" doc:"Number of agents that share the load."`
 	Threads     int           `json:"threads" yaml:"threads" default:"1" doc:"Number of event loops of each agent."`
 	Connections int           `json:"connections,omitempty" yaml:"connections" doc:"Number of connections of all agents together; default: users, or enough for the rate."`
+	Streams     int           `json:"streams,omitempty" yaml:"streams" doc:"HTTP/2: maximum number of requests at a time on one connection; default: 8 connections or more share them, with up to 100 on each."`
 	Timeout     time.Duration `json:"timeout" yaml:"timeout" default:"2s" doc:"Time limit for an answer, counted from when its request was sent, 1ms to 60s."`
 }
 

@@ -42,6 +42,7 @@ type Options struct {
 	Cert     string // file with the client's certificate
 	Key      string // file with its key; "": Cert has it
 	Tickets  bool   // --session-tickets
+	Streams  int    // of HTTP/2, on each connection; 0: not set
 	Closes   bool   // --no-keepalive
 	Follow   bool   // the redirect of the URL
 	Socket   string
@@ -103,6 +104,8 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 		return body
 	case o.Closes && o.HTTP2:
 		return errors.New("--no-keepalive is for HTTP/1.1: HTTP/2 sends all requests on shared connections")
+	case o.Streams < 0 || o.Streams > 0 && !o.HTTP2:
+		return fmt.Errorf("--streams %d: want 1 or more, with --http2: a connection of HTTP/1.1 has one request at a time", o.Streams)
 	case o.CACert != "" && o.Insecure:
 		return errors.New("--cacert and --insecure exclude each other; keep one")
 	case o.Key != "" && o.Cert == "":
@@ -197,6 +200,7 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 	s.SetGiven("--status", "load.request.check.status", o.Check.Status)
 	s.SetGiven("--contains", "load.request.check.contains", o.Check.Contains)
 	s.SetGiven("--http2", "load.protocol", protocolOf(t.TLS, o.HTTP2))
+	s.SetGiven("--streams", "load.streams", o.Streams)
 	s.SetGiven("-k", "load.insecure", o.Insecure)
 	if t.TLS { // a redirect of --follow may lead to TLS
 		s.SetGiven("--cacert", "load.ca_file", o.CACert)

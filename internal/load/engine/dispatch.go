@@ -209,7 +209,7 @@ func (l *loop) send(i int32, lag time.Duration) {
 // take takes over another slot's request.
 func (s *slot) take(from *slot) {
 	s.intended, s.kind, s.head, s.closes, s.fresh = from.intended, from.kind, from.head, from.closes, false
-	s.repeats, s.resent = from.repeats, from.resent
+	s.repeats, s.resent, s.moves = from.repeats, from.resent, from.moves
 	s.request = from.request
 	s.own, from.own = from.own, s.own
 }

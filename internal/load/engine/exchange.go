@@ -152,12 +152,26 @@ func (l *loop) disconnected(i int32, out outcome) {
 		l.shut(i, orderly)
 	case out == ended && s.answer.End() == nil:
 		l.answered(i, l.now, false)
+	case (out == unprocessed && s.moves < mostMoves || out == declined && s.moves < mostDeclined) && s.target == l.targetOf(i):
+		s.moves++
+		l.resend(i)
+	case out == invalid:
+		l.fail(i, malformed)
 	case s.repeats && !s.resent && !s.fresh && !s.answer.Begun() && s.target == l.targetOf(i):
 		l.resend(i)
 	default:
 		l.fail(i, cut)
 	}
 }
+
+// A request is sent again, on another connection, because the service did not look at it.
+// A service that ends each connection after 20 requests leaves a part of a hundred several
+// times. One that declines requests on connections that go on is short of something, and
+// is not to be flooded with connections.
+const (
+	mostMoves    = 100
+	mostDeclined = 4
+)
 
 // resend sends a request once more, on a new connection. The service closed the first
 // one, which had been idle, without a byte of an answer: usually before it read the
@@ -166,9 +180,10 @@ func (l *loop) disconnected(i int32, out outcome) {
 func (l *loop) resend(i int32) {
 	s := &l.slots[i]
 	l.part(&l.inFlight, i)
-	if s.resent = true; s.intended >= l.counted {
+	if !s.resent && s.intended >= l.counted {
 		l.tally.Resent++
 	}
+	s.resent = true
 	l.shut(i, abrupt)
 	l.bind(s, s.lag)
 	l.dial(i)

@@ -140,20 +140,20 @@ func TestHostileFrames(t *testing.T) {
 		}, want: "cut"},
 		"a body too long": {serve: func(f *framed, stream uint32) bool {
 			return f.head(stream, false, "content-length", "3") && f.WriteData(stream, true, []byte("hello")) == nil
-		}, want: "cut"},
+		}, want: "malformed"},
 		"a body too short": {serve: func(f *framed, stream uint32) bool {
 			return f.head(stream, false, "content-length", "9") && f.WriteData(stream, true, []byte("hello")) == nil
-		}, want: "cut"},
+		}, want: "malformed"},
 		"hangs up":        {serve: func(f *framed, stream uint32) bool { return false }, want: "cut"},
 		"resets the line": {serve: func(f *framed, stream uint32) bool { f.conn.SetLinger(0); return false }, want: "cut"},
-		"garbage":         {serve: func(f *framed, stream uint32) bool { f.conn.Write(bytes.Repeat([]byte{0xff}, 100)); return true }, want: "cut"},
+		"garbage":         {serve: func(f *framed, stream uint32) bool { f.conn.Write(bytes.Repeat([]byte{0xff}, 100)); return true }, want: "malformed"},
 		"never":           {serve: func(f *framed, stream uint32) bool { return true }, want: "timeouts"},
 		"never the end": {serve: func(f *framed, stream uint32) bool {
 			return f.head(stream, false) && f.WriteData(stream, false, []byte("hello")) == nil
 		}, want: "timeouts"},
 		"no more streams":     {settings: []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 1}}, serve: (*framed).answer, want: "good"},
 		"pings":               {serve: func(f *framed, stream uint32) bool { return f.WritePing(false, [8]byte{1}) == nil && f.answer(stream) }, want: "good"},
-		"data of a stream 99": {serve: func(f *framed, stream uint32) bool { return f.WriteData(stream+100, true, []byte("hello")) == nil }, want: "cut"},
+		"data of a stream 99": {serve: func(f *framed, stream uint32) bool { return f.WriteData(stream+100, true, []byte("hello")) == nil }, want: "malformed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -45,6 +45,7 @@ type loop struct {
 	free     int                 // slots that are ready or cold
 	colds    int                 // of those, the cold ones
 	conns    int                 // connections that have been made and have not ended
+	shared   bool                // the poller counts connections, which slots share
 	dials    int                 // begun since the loop last looked what has come
 	again    []int32             // slots with more to read
 	before   []int32             // the previous again, whose memory is reused
@@ -97,6 +98,10 @@ func newLoop(p poller, plan *Plan, share int, after *posted, spare <-chan *tally
 		zero:     never,
 		boundary: never,
 		dropAt:   never,
+	}
+	if p, ok := p.(sharing); ok {
+		l.shared = true
+		p.counted(l.opened, l.closed)
 	}
 	l.targets, l.present = plan.Targets, present(plan.Targets)
 	l.source.due = never

@@ -76,7 +76,7 @@ func (m *mix) choose(s *slot, t *Target) {
 	}
 	s.head = template.Head()
 	s.closes = m.closes && template.Closes()
-	s.repeats, s.resent = m.closes && template.Idempotent(), false
+	s.repeats, s.resent, s.moves = m.closes && template.Idempotent(), false, 0
 	m.values.Seq += m.step
 }
 

@@ -37,6 +37,12 @@ type poller interface {
 	release()
 }
 
+// sharing is a poller whose slots share connections: it counts these, not the loop.
+type sharing interface {
+	// counted names the functions to call when a connection is made, and when it ends.
+	counted(opened, closed func())
+}
+
 // mostParted is the maximum number of parted connections that a poller waits for.
 const mostParted = 128
 
@@ -53,10 +59,13 @@ type event struct {
 type outcome uint8
 
 const (
-	succeeded  outcome = iota
-	wouldBlock         // the operation would block
-	ended              // the other side has closed
-	broken             // reset, refused or unreachable
-	portless           // this machine has no free port for the target; others worked
-	exhausted          // this machine lacks something, and the trial ends; see err
+	succeeded   outcome = iota
+	wouldBlock          // the operation would block
+	ended               // the other side has closed
+	broken              // reset, refused or unreachable
+	portless            // this machine has no free port for the target; others worked
+	exhausted           // this machine lacks something, and the trial ends; see err
+	unprocessed         // the service ended the connection before it looked at the request
+	declined            // it did not look at the request, and the connection goes on
+	invalid             // the service broke the protocol
 )

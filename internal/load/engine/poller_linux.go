@@ -54,14 +54,16 @@ const (
 	partSlot  = -3 // a parted connection; the generation is its descriptor
 )
 
-func newPoller(zero time.Time, plan *Plan) (poller, error) {
-	switch t := plan.Transport; {
-	case t.HTTP2:
-		return newStreamPoller(zero, newHTTP2Dialer(plan.Targets, t))
-	case t.TLS:
-		return newSecurePoller(zero, plan.Targets, t)
+func newPoller(zero time.Time, plan *Plan) (p poller, err error) {
+	if t := plan.Transport; t.TLS {
+		p, err = newSecurePoller(zero, plan.Targets, t)
+	} else {
+		p, err = newEpollPoller(zero, plan.Targets)
 	}
-	return newEpollPoller(zero, plan.Targets)
+	if err == nil && plan.Transport.HTTP2 {
+		p = newMux(p, plan)
+	}
+	return p, err
 }
 
 func newEpollPoller(zero time.Time, targets []Target) (*epollPoller, error) {

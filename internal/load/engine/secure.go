@@ -21,6 +21,7 @@ type Transport struct {
 	TLS      bool
 	Insecure bool // accept any certificate
 	HTTP2    bool // with TLS by ALPN, without it by prior knowledge (h2c)
+	Streams  int  // maximum number of requests at a time on a connection of HTTP/2; 0: see newMux
 	// CA has the certificates (PEM) of the only authorities that are trusted; "": the system's.
 	CA string
 	// Identity is the client's certificate, its chain and its private key (PEM); "": none.
@@ -34,13 +35,6 @@ type Transport struct {
 type Unfit struct{ why string }
 
 func (u *Unfit) Error() string { return u.why }
-
-// dialer makes connections to targets. They accept HTTP/1.1 requests.
-type dialer interface {
-	dial(ctx context.Context, slot, target int) (net.Conn, error)
-	// to returns the dialer for other targets; known targets keep their indices.
-	to(targets []Target) dialer
-}
 
 // fit checks that the targets support the requested protocol, if it is TLS or HTTP/2.
 func fit(p *Plan) error {
@@ -74,19 +68,10 @@ var unreachable = []error{syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.EN
 // greet opens and closes a connection to each target, and returns an error for each to
 // which that was not possible.
 func greet(p *Plan) (errs []error) {
-	dial := func(ctx context.Context, _, target int) (net.Conn, error) { return dialTarget(ctx, &p.Targets[target]) }
-	switch t := p.Transport; {
-	case t.HTTP2:
-		dial = newHTTP2Dialer(p.Targets, t).dial
-	case t.TLS:
-		dial = func(ctx context.Context, _, target int) (net.Conn, error) {
-			return dialTLS(ctx, &p.Targets[target], t)
-		}
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), fitWithin)
 	defer cancel()
 	for _, t := range present(p.Targets) {
-		conn, err := dial(ctx, 0, int(t))
+		conn, err := dial(ctx, &p.Targets[t], p.Transport)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -103,6 +88,25 @@ func dialTarget(ctx context.Context, t *Target) (net.Conn, error) {
 		return d.DialContext(ctx, "unix", t.Socket)
 	}
 	return d.DialContext(ctx, "tcp", t.Addr.String())
+}
+
+// dial makes a connection on which the service speaks what the requests need.
+func dial(ctx context.Context, to *Target, t Transport) (net.Conn, error) {
+	switch {
+	case t.TLS:
+		return dialTLS(ctx, to, t)
+	case !t.HTTP2:
+		return dialTarget(ctx, to)
+	}
+	conn, err := dialTarget(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	if err := greetHTTP2(ctx, conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
 }
 
 // dialTLS makes a connection on which the service has agreed to the transport.

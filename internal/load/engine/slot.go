@@ -26,6 +26,7 @@ type slot struct {
 	closes     bool          // the request is the last one on the connection
 	repeats    bool          // the request may be sent again
 	resent     bool          // it was
+	moves      int           // how often the service left it to another connection
 	request    []byte        // the request's bytes: in own, or shared if it has no placeholders
 	own        []byte
 	written    int // bytes of the request
@@ -233,12 +234,20 @@ func (l *loop) postpone(i int32) {
 	l.portsAt = l.now + portPause
 }
 
-// made counts a new connection.
+// made counts a new connection, unless the poller does.
 func (l *loop) made() {
+	if !l.shared {
+		l.opened()
+	}
+}
+
+func (l *loop) opened() {
 	l.conns++
 	l.tally.Connects++
 	l.tally.OpenConnections = max(l.tally.OpenConnections, int64(l.conns))
 }
+
+func (l *loop) closed() { l.conns-- }
 
 // parting is how a connection is ended.
 type parting uint8
@@ -253,8 +262,8 @@ const (
 // when a request needs it: an early one could occupy a service with few workers and
 // delay the connection of the next request.
 func (l *loop) shut(i int32, how parting) {
-	if l.slots[i].state != dialing {
-		l.conns--
+	if l.slots[i].state != dialing && !l.shared {
+		l.closed()
 	}
 	if how == awaiting {
 		l.poller.part(i)

@@ -270,28 +270,45 @@ func TestAServiceWithoutTLS(t *testing.T) {
 	}
 }
 
-// Slots share connections of HTTP/2, as many as a service allows streams on one.
+// Slots share connections of HTTP/2: several, or as few as the streams allow that are asked
+// for and that the service allows.
 func TestStreamsShareConnections(t *testing.T) {
-	var conns atomic.Int64
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Millisecond) }))
-	s.EnableHTTP2 = true
-	s.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 4}
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			conns.Add(1)
-		}
-	}
-	s.TLS = &tls.Config{}
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	target := Target{Addr: netip.MustParseAddrPort(s.Listener.Addr().String()), Name: "example.com"}
-	p := planOf(t, target, ways[1].transport, 200, wire.Request{})
-	p.Connections = 8
-	sum, err := ran(t, p)
-	if err != nil || sum.Good != 200 {
-		t.Fatalf("%d good: %v", sum.Good, err)
-	}
-	if n := conns.Load(); n != 3 {
-		t.Errorf("8 slots have %d connections; want 2, of 4 streams each, behind one that shows what the service speaks", n)
+	for name, c := range map[string]struct {
+		streams, allowed int
+		slots            float64
+		want             int64
+	}{
+		"as many as are asked for":      {streams: 3, allowed: 100, slots: 9, want: 3},
+		"as many as are allowed":        {streams: 100, allowed: 4, slots: 8, want: 2},
+		"several":                       {allowed: 100, slots: 40, want: several},
+		"several, until they are full":  {allowed: 2, slots: 40, want: 20},
+		"one slot needs one connection": {allowed: 100, slots: 1, want: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var conns atomic.Int64
+			s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Millisecond) }))
+			s.EnableHTTP2 = true
+			s.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: c.allowed}
+			s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+				if state == http.StateNew {
+					conns.Add(1)
+				}
+			}
+			s.TLS = &tls.Config{}
+			s.StartTLS()
+			t.Cleanup(s.Close)
+			target := Target{Addr: netip.MustParseAddrPort(s.Listener.Addr().String()), Name: "example.com"}
+			p := planOf(t, target, ways[1].transport, 400, wire.Request{})
+			p.Load.Curve = steady(t, c.slots, schedule.Endless)
+			p.Transport.Streams = c.streams
+			sum, err := ran(t, p)
+			if err != nil || sum.Good != 400 {
+				t.Fatalf("%d good: %v", sum.Good, err)
+			}
+			if sum.Connects != c.want || conns.Load() != c.want+1 {
+				t.Errorf("%v slots counted %d connections, and the service %d; want %d, and one before that shows what the service speaks",
+					c.slots, sum.Connects, conns.Load(), c.want)
+			}
+		})
 	}
 }

@@ -54,6 +54,7 @@ type Transport struct {
 	TLS      bool `json:"tls,omitempty"`
 	Insecure bool `json:"insecure,omitempty"` // accept any certificate
 	HTTP2    bool `json:"http2,omitempty"`    // with TLS by ALPN, without it by prior knowledge (h2c)
+	Streams  int  `json:"streams,omitempty"`  // maximum number of requests at a time on a connection of HTTP/2; 0: the agent's choice
 	// CA has the certificates (PEM) of the only authorities that are trusted; "": the system's.
 	CA string `json:"ca,omitempty"`
 	// Identity is the client's certificate, its chain and its private key (PEM); "": none.

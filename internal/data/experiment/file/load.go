@@ -169,7 +169,7 @@ func (d *decoder) checkLoad(l *experiment.Load, n *node) {
 	for _, one := range []struct {
 		key         string
 		value, most int
-	}{{"agents", l.Agents, mostAgents}, {"threads", l.Threads, mostThreads}, {"connections", l.Connections, mostConnections}} {
+	}{{"agents", l.Agents, mostAgents}, {"threads", l.Threads, mostThreads}, {"connections", l.Connections, mostConnections}, {"streams", l.Streams, mostConnections}} {
 		if one.value > one.most {
 			d.wrong(n.child(one.key), "%d are more than %d", one.value, one.most)
 		}
@@ -212,6 +212,9 @@ func (d *decoder) checkLoad(l *experiment.Load, n *node) {
 		contradicts("key_file", "a key needs its certificate; add cert_file")
 	case l.Tickets && !secure:
 		contradicts("session_tickets", "there are no sessions without TLS; use the protocol https or h2")
+	}
+	if l.Streams > 0 && l.Protocol != "h2" && l.Protocol != "h2c" {
+		contradicts("streams", "a connection of HTTP/1.1 has one request at a time; use the protocol h2 or h2c")
 	}
 	if l.Think > 0 && l.Users == nil {
 		contradicts("think", "think is for users; a rate does not depend on the answers")
