@@ -11,18 +11,17 @@ import (
 // A service that pauses, or is slow from time to time, meets its objective between these
 // moments. Windows of some seconds then meet it or miss it by chance, at any load, and the
 // curve takes the chance for a breaking point. If pauses explain the windows better than a
-// steady service does, lower loads are held for some periods before the search ends: the
+// steady service does, lower loads are held for a while before the search ends: the
 // first that meets the objective is a lower end, and the last that missed it an upper one.
 
 const (
 	// suspected is from which gain, in ln of the probability of all windows, pauses are
 	// looked for. That costs a steady service time, and no answer.
 	suspected = 2
-	// periods is how many periods a load is held for, from shortestHold to longestHold.
-	periods      = 3
-	shortestHold = 12 * time.Second
-	longestHold  = 30 * time.Second
-	// mostHolds is the highest traffic of it, beyond the search's.
+	// holding is how long a load is held. How often the service pauses is not known: most
+	// windows are near to the answer, where a queue has bursts of its own.
+	holding = 30 * time.Second
+	// mostHolds is the highest traffic of all holds, beyond the search's.
 	mostHolds = 70 * time.Second
 )
 
@@ -31,9 +30,8 @@ var holds = []float64{0.75, 0.5, 0.25}
 
 // bursts is the state of looking for them.
 type bursts struct {
-	done   bool      // or not needed
-	loads  []float64 // still to be held; the first is held now
-	window time.Duration
+	done   bool          // or not needed
+	loads  []float64     // still to be held; the first is held now
 	until  time.Duration // the traffic that it may use
 	met    float64       // the load that was held and met the objective nevertheless; 0: none, or it had no burst
 	missed finding.Finding
@@ -64,22 +62,11 @@ func (s *Search) pauses() bool {
 	if s.paused(c)-steady < suspected {
 		return false
 	}
-	n, seconds := 0, 0.0
-	for _, l := range c.looks {
-		if l.load > answer {
-			continue
-		}
-		if seconds += l.window; l.burst {
-			n++
-		}
-	}
 	for _, share := range holds {
 		if load := s.fit(share * answer); load < answer && !slices.Contains(b.loads, load) {
 			b.loads = append(b.loads, load)
 		}
 	}
-	every := time.Duration(seconds / float64(max(n, 1)) * float64(time.Second))
-	b.window = s.whole(min(max(periods*every, shortestHold), longestHold))
 	b.until = s.traffic + mostHolds
 	return s.hold()
 }
@@ -87,7 +74,7 @@ func (s *Search) pauses() bool {
 // hold begins to hold the next load, if the time for it is left.
 func (s *Search) hold() bool {
 	b := &s.bursts
-	needed := s.traffic + s.whole(ofTest.settle+afterDrain) + b.window
+	needed := s.traffic + s.whole(ofTest.settle+afterDrain) + s.whole(holding)
 	if len(b.loads) == 0 || needed > b.until {
 		return false
 	}
