@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,15 +74,8 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if f.CACert != "" {
-		if _, err := experiment.Certificates(f.CACert); err != nil {
-			return usageError{fmt.Errorf("--cacert: %w", err)}
-		}
-	}
-	if f.Cert != "" {
-		if _, err := experiment.Identity(f.Cert, cmp.Or(f.Key, f.Cert)); err != nil {
-			return usageError{fmt.Errorf("--cert: %w", err)}
-		}
+	if err := f.CheckFiles(); err != nil {
+		return usageError{err}
 	}
 	if f.junit != "" && len(thresholds) == 0 {
 		return usageError{errors.New("--junit writes a test case for each threshold; give one with --threshold, as in 'p99<300ms'")}

@@ -61,8 +61,8 @@ func requests(l *experiment.Load) []protocol.Request {
 // transport converts the protocol of a load for an agent.
 func transport(l *experiment.Load) protocol.Transport {
 	return protocol.Transport{
-		TLS:      l.Protocol == "https" || l.Protocol == "h2",
-		HTTP2:    l.Protocol == "h2" || l.Protocol == "h2c",
+		TLS:      l.Secure(),
+		HTTP2:    l.HTTP2(),
 		Insecure: l.Insecure,
 		CA:       l.CA,
 		Identity: l.Identity,

@@ -38,6 +38,12 @@ type Load struct {
 // Protocols are the words of load.protocol, of which the first is the default.
 var Protocols = []string{"http/1.1", "https", "h2", "h2c"}
 
+// Secure reports whether the protocol has TLS.
+func (l *Load) Secure() bool { return l.Protocol == "https" || l.Protocol == "h2" }
+
+// HTTP2 reports whether the protocol is HTTP/2.
+func (l *Load) HTTP2() bool { return l.Protocol == "h2" || l.Protocol == "h2c" }
+
 // Target is the load's Users or its Rate; nil for a benchmark.
 func (l *Load) Target() *Target {
 	if l.Users != nil {

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -132,6 +133,21 @@ func Excessive(e *experiment.Experiment) string {
 		return fmt.Sprintf("a load of %s is longer than %s", span.Text(length), span.Text(usualDuration))
 	}
 	return ""
+}
+
+// CheckFiles reads the files with certificates, and returns what is wrong with one.
+func (o *Options) CheckFiles() error {
+	if o.CACert != "" {
+		if _, err := experiment.Certificates(o.CACert); err != nil {
+			return fmt.Errorf("--cacert: %w", err)
+		}
+	}
+	if o.Cert != "" {
+		if _, err := experiment.Identity(o.Cert, cmp.Or(o.Key, o.Cert)); err != nil {
+			return fmt.Errorf("--cert: %w", err)
+		}
+	}
+	return nil
 }
 
 // Experiment is the experiment of one cell that the options describe.

@@ -68,7 +68,7 @@ func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
 // of a trial, so it is checked after the last interval too.
 func (e *Engine) failure() error {
 	for _, p := range e.pollers {
-		if err := p.err(); err != nil {
+		if err := p.Err(); err != nil {
 			return err
 		}
 	}

@@ -222,7 +222,7 @@ func (l *loop) move(targets []Target, at time.Duration) {
 	for len(l.sites) < len(targets) {
 		l.sites = append(l.sites, newSite())
 	}
-	l.poller.move(targets)
+	l.poller.Move(targets)
 	l.whose, l.moved = l.whose%len(l.present), l.now
 	var again []time.Duration
 	var colds []int32

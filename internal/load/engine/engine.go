@@ -180,14 +180,14 @@ func (e *Engine) Close() {
 
 func (e *Engine) release() {
 	for _, p := range e.pollers {
-		p.release()
+		p.Release()
 	}
 }
 
 func (e *Engine) order(o order) {
 	e.orders.add(o)
 	for _, p := range e.pollers {
-		p.wake()
+		p.Wake()
 	}
 }
 

@@ -8,26 +8,26 @@ import (
 
 // handle handles an event of a connection.
 func (l *loop) handle(ev event) {
-	s := &l.slots[ev.slot]
-	if ev.generation != s.generation || s.state == cold {
+	s := &l.slots[ev.Slot]
+	if ev.Generation != s.generation || s.state == cold {
 		return // of a connection that no longer exists
 	}
 	if s.state == dialing {
-		out := l.poller.dialed(ev.slot)
+		out := l.poller.Dialed(ev.Slot)
 		if out == wouldBlock {
 			return
 		}
 		generation := s.generation
-		l.dialed(ev.slot, out)
+		l.dialed(ev.Slot, out)
 		if s.generation != generation || s.state == cold {
 			return
 		}
 	}
-	if ev.writable && s.state == inFlight && s.written < len(s.request) {
-		l.write(ev.slot)
+	if ev.Writable && s.state == inFlight && s.written < len(s.request) {
+		l.write(ev.Slot)
 	}
-	if (ev.readable || ev.ended) && s.generation == ev.generation {
-		l.receive(ev.slot, ev.ended)
+	if (ev.Readable || ev.Ended) && s.generation == ev.Generation {
+		l.receive(ev.Slot, ev.Ended)
 	}
 }
 
@@ -38,9 +38,9 @@ func (l *loop) write(i int32) outcome {
 	s := &l.slots[i]
 	l.stale = true
 	for s.written < len(s.request) {
-		n, out := l.poller.write(i, s.request[s.written:])
+		n, out := l.poller.Write(i, s.request[s.written:])
 		if s.written == 0 {
-			l.away = l.poller.left()
+			l.away = l.poller.Left()
 		}
 		if out != succeeded {
 			return out
@@ -55,7 +55,7 @@ func (l *loop) receive(i int32, toEnd bool) {
 	s := &l.slots[i]
 	generation := s.generation
 	for range maxReads {
-		n, came, out := l.poller.read(i, l.buffer)
+		n, came, out := l.poller.Read(i, l.buffer)
 		l.tick()
 		l.tally.Bytes += int64(n)
 		switch {

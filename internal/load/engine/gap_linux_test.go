@@ -39,26 +39,26 @@ func TestAGapInTheStreamIsFilledLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.release()
+	defer p.Release()
 	filled := make(chan time.Duration, 1)
-	go (&farSide{file: os.NewFile(uintptr(far), "tun")}).serve(func() { filled <- p.now() })
+	go (&farSide{file: os.NewFile(uintptr(far), "tun")}).serve(func() { filled <- p.Now() })
 
-	if out := p.dial(0, 1, 0); out != wouldBlock {
+	if out := p.Dial(0, 1, 0); out != wouldBlock {
 		t.Fatalf("dial: outcome %d", out)
 	}
 	b, events := make([]byte, 100), make([]event, 1)
 	wrote := false
 	for got := 0; got < len("onetwothree"); {
-		if p.wait(events, p.now()+time.Second, false) == 0 {
+		if p.Wait(events, p.Now()+time.Second, false) == 0 {
 			continue
 		}
-		if events[0].writable && !wrote {
+		if events[0].Writable && !wrote {
 			wrote = true
-			if n, out := p.write(0, []byte("?")); n != 1 || out != succeeded {
+			if n, out := p.Write(0, []byte("?")); n != 1 || out != succeeded {
 				t.Fatalf("wrote %d bytes, outcome %d", n, out)
 			}
 		}
-		n, came, out := p.read(0, b)
+		n, came, out := p.Read(0, b)
 		if out == wouldBlock {
 			continue
 		}

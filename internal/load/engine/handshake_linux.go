@@ -36,7 +36,7 @@ func newHandshake(p *securePoller, c *tls.Config) *handshake {
 
 // start starts the goroutine on a connected socket.
 func (h *handshake) start(l *secureLine, fd int32) {
-	h.started, h.fd, h.rung = true, int(fd), h.poller.now()
+	h.started, h.fd, h.rung = true, int(fd), h.poller.Now()
 	h.poller.shakes.Go(func() { h.run(l) })
 }
 
@@ -56,8 +56,8 @@ func (h *handshake) run(l *secureLine) {
 		closeSocket(h.fd, h.abruptly)
 		return
 	}
-	h.poller.later(event{slot: l.slot, generation: l.generation, readable: true, writable: true})
-	h.poller.wake()
+	h.poller.later(event{Slot: l.slot, Generation: l.generation, Readable: true, Writable: true})
+	h.poller.Wake()
 }
 
 // proceed lets the goroutine continue, as the socket may be ready. It returns the result
@@ -86,7 +86,7 @@ func (h *handshake) abandon(abruptly bool) (ended bool) {
 func (h *handshake) ring() {
 	select {
 	case h.ready <- struct{}{}:
-		h.rung = h.poller.now()
+		h.rung = h.poller.Now()
 	default: // it has not used the last token
 	}
 }
@@ -95,7 +95,7 @@ func (h *handshake) ring() {
 func (h *handshake) count() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.held += h.poller.now() - h.rung
+	h.held += h.poller.Now() - h.rung
 }
 
 // await waits for a token, and reports whether the handshake is to go on.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/load/port"
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
 )
@@ -99,9 +100,9 @@ func newLoop(p poller, plan *Plan, share int, after *posted, spare <-chan *tally
 		boundary: never,
 		dropAt:   never,
 	}
-	if p, ok := p.(sharing); ok {
+	if p, ok := p.(port.Sharing); ok {
 		l.shared = true
-		p.counted(l.opened, l.closed)
+		p.Counted(l.opened, l.closed)
 	}
 	l.targets, l.present = plan.Targets, present(plan.Targets)
 	l.source.due = never
@@ -118,21 +119,21 @@ func newLoop(p poller, plan *Plan, share int, after *posted, spare <-chan *tally
 func (l *loop) run() {
 	l.extend()
 	l.tick()
-	for !l.over && l.poller.err() == nil {
+	for !l.over && l.poller.Err() == nil {
 		l.awaits = l.wakeAt()
 		l.dials, l.held = 0, false
-		n := l.poller.wait(l.events, l.awaits, l.awaits == l.source.next())
+		n := l.poller.Wait(l.events, l.awaits, l.awaits == l.source.next())
 		l.tick()
 		// Closed connections come first, so that no request is assigned to one of
 		// them.
 		for i := range n {
-			if ev := l.events[i]; ev.ended && l.slots[ev.slot].state == ready {
+			if ev := l.events[i]; ev.Ended && l.slots[ev.Slot].state == ready {
 				l.handle(ev)
-				l.events[i].slot = -1
+				l.events[i].Slot = -1
 			}
 		}
 		for i := range n {
-			if l.events[i].slot >= 0 {
+			if l.events[i].Slot >= 0 {
 				l.handle(l.events[i])
 			}
 			l.dispatch()
@@ -168,7 +169,7 @@ func (l *loop) wakeAt() time.Duration {
 // tick reads the clock and processes everything that is due by then.
 func (l *loop) tick() {
 	was := max(l.now, l.awaits)
-	l.last, l.now = l.now, l.poller.now()
+	l.last, l.now = l.now, l.poller.Now()
 	l.awaits, l.stale = 0, false
 	if l.now-was > longPause && l.free > 0 && l.wait.len() == 0 {
 		l.stall = stall{was, l.now}
@@ -389,7 +390,7 @@ func (l *loop) discard(intended time.Duration) {
 func (l *loop) leave() {
 	for i := range l.slots {
 		if s := &l.slots[i]; s.state != cold {
-			l.poller.close(int32(i), s.state != ready)
+			l.poller.Close(int32(i), s.state != ready)
 			s.state = cold
 		}
 	}

@@ -21,8 +21,8 @@ func accepted(t *testing.T) (*epollPoller, *net.TCPConn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.release)
-	if out := p.dial(0, 1, 0); out != succeeded && out != wouldBlock {
+	t.Cleanup(p.Release)
+	if out := p.Dial(0, 1, 0); out != succeeded && out != wouldBlock {
 		t.Fatalf("dial: outcome %d", out)
 	}
 	server, err := l.Accept()
@@ -37,7 +37,7 @@ func accepted(t *testing.T) (*epollPoller, *net.TCPConn) {
 // closes first occupies the port for a minute.
 func TestTheServiceClosesFirst(t *testing.T) {
 	p, server := accepted(t)
-	p.part(0)
+	p.Part(0)
 	raw, err := server.SyscallConn()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestTheServiceClosesFirst(t *testing.T) {
 	}
 	events := make([]event, 1)
 	for p.parting > 0 {
-		if n := p.wait(events, p.now()+partWithin, false); n != 0 {
+		if n := p.Wait(events, p.Now()+partWithin, false); n != 0 {
 			t.Fatalf("%d events of a connection that was given up", n)
 		}
 	}
@@ -69,9 +69,9 @@ func TestTheServiceClosesFirst(t *testing.T) {
 // a short time.
 func TestAServiceThatDoesNotClose(t *testing.T) {
 	p, server := accepted(t)
-	p.part(0)
+	p.Part(0)
 	for events := make([]event, 1); p.parting > 0; {
-		p.wait(events, p.now()+partWithin, false)
+		p.Wait(events, p.Now()+partWithin, false)
 	}
 	server.SetReadDeadline(time.Now().Add(10 * time.Second))
 	if n, err := server.Read(make([]byte, 1)); n != 0 || err == nil {

@@ -19,18 +19,18 @@ type parted struct {
 // mostParted connections.
 const partWithin = 100 * time.Millisecond
 
-func (p *epollPoller) part(slot int32) {
+func (p *epollPoller) Part(slot int32) {
 	fd := p.fds[slot]
 	event := unix.EpollEvent{Events: unix.EPOLLRDHUP, Fd: partSlot, Pad: fd}
 	if unix.EpollCtl(p.epoll, unix.EPOLL_CTL_MOD, int(fd), &event) != nil {
-		p.close(slot, false)
+		p.Close(slot, false)
 		return
 	}
 	p.fds[slot] = -1
 	for int(fd) >= len(p.untils) {
 		p.untils = append(p.untils, 0)
 	}
-	until := p.now() + partWithin
+	until := p.Now() + partWithin
 	p.untils[fd] = until
 	p.parted.push(parted{fd, until})
 	for p.parting++; p.parting > mostParted; {

@@ -15,11 +15,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/netip"
 	"time"
 
 	"github.com/millicore/millicore/internal/load/schedule"
-	"github.com/millicore/millicore/internal/load/wire"
 )
 
 // Plan is one agent's traffic in one trial.
@@ -38,15 +36,6 @@ type Plan struct {
 	Agent       int // index of this agent
 	Agents      int
 	Seed        uint64
-}
-
-// Target is a replica and the requests that it gets, one of each kind.
-type Target struct {
-	Addr     netip.AddrPort
-	Socket   string // path of a unix socket, instead of Addr
-	Name     string // host name that the certificate must be valid for
-	Requests []*wire.Template
-	Gone     bool // it keeps its index but gets no connection; no other field is set
 }
 
 // Load is users over time (closed) or requests per second over time (open).

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/load/mux"
 )
 
 // epollPoller is the poller of one loop on Linux: an edge-triggered epoll with one
@@ -61,36 +63,36 @@ func newPoller(zero time.Time, plan *Plan) (p poller, err error) {
 		p, err = newEpollPoller(zero, plan.Targets)
 	}
 	if err == nil && plan.Transport.HTTP2 {
-		p = newMux(p, plan)
+		p = mux.New(p, len(plan.Targets), mux.Options{HTTPS: plan.Transport.TLS, Streams: plan.Transport.Streams, Shares: plan.shares()})
 	}
 	return p, err
 }
 
 func newEpollPoller(zero time.Time, targets []Target) (*epollPoller, error) {
 	p := &epollPoller{zero: zero, epoll: -1, bell: -1, timer: -1, events: make([]unix.EpollEvent, maxEvents)}
-	p.move(targets)
+	p.Move(targets)
 	var err error
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("make an epoll: %w", err)
 	}
 	if p.bell, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
-		p.release()
+		p.Release()
 		return nil, fmt.Errorf("make an eventfd: %w", err)
 	}
 	if err := p.watch(p.bell, bellSlot); err != nil {
-		p.release()
+		p.Release()
 		return nil, err
 	}
 	if !hasPwait2() {
 		if err := p.useTimer(); err != nil {
-			p.release()
+			p.Release()
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-func (p *epollPoller) move(targets []Target) {
+func (p *epollPoller) Move(targets []Target) {
 	p.addrs = p.addrs[:0]
 	for _, t := range targets {
 		switch {
@@ -159,9 +161,9 @@ func unixSockaddr(path string) sockaddr {
 	return s
 }
 
-func (p *epollPoller) now() time.Duration { return time.Since(p.zero) }
+func (p *epollPoller) Now() time.Duration { return time.Since(p.zero) }
 
-func (p *epollPoller) err() error {
+func (p *epollPoller) Err() error {
 	if err := p.failed.Load(); err != nil {
 		return *err
 	}
@@ -171,7 +173,7 @@ func (p *epollPoller) err() error {
 // fail records the first error.
 func (p *epollPoller) fail(err error) { p.failed.CompareAndSwap(nil, &err) }
 
-func (p *epollPoller) wake() {
+func (p *epollPoller) Wake() {
 	if p.woken.Swap(true) {
 		return
 	}
@@ -179,10 +181,10 @@ func (p *epollPoller) wake() {
 	_, _ = unix.Write(p.bell, one[:]) // cannot fail: the counter holds one
 }
 
-func (p *epollPoller) release() {
+func (p *epollPoller) Release() {
 	for slot, fd := range p.fds {
 		if fd >= 0 {
-			p.close(int32(slot), true)
+			p.Close(int32(slot), true)
 		}
 	}
 	p.giveUp(never)
@@ -193,16 +195,16 @@ func (p *epollPoller) release() {
 	}
 }
 
-func (p *epollPoller) wait(events []event, until time.Duration, exact bool) int {
+func (p *epollPoller) Wait(events []event, until time.Duration, exact bool) int {
 	var n int
 	if exact {
 		n = p.pollExactly(until)
 	} else {
-		n = p.poll(until - p.now())
+		n = p.poll(until - p.Now())
 	}
 	p.compareClocks(p.zero)
 	if p.parted.len() > 0 {
-		p.giveUp(p.now())
+		p.giveUp(p.Now())
 	}
 	filled := 0
 	for i := range p.events[:n] {
@@ -217,11 +219,11 @@ func (p *epollPoller) wait(events []event, until time.Duration, exact bool) int 
 			continue
 		}
 		events[filled] = event{
-			slot:       e.Fd,
-			generation: e.Pad,
-			readable:   e.Events&unix.EPOLLIN != 0,
-			writable:   e.Events&unix.EPOLLOUT != 0,
-			ended:      e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0,
+			Slot:       e.Fd,
+			Generation: e.Pad,
+			Readable:   e.Events&unix.EPOLLIN != 0,
+			Writable:   e.Events&unix.EPOLLOUT != 0,
+			Ended:      e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0,
 		}
 		filled++
 	}
@@ -249,13 +251,13 @@ const (
 
 // pollExactly polls until a time that must be met precisely.
 func (p *epollPoller) pollExactly(until time.Duration) int {
-	now := p.now()
+	now := p.Now()
 	p.credit = min(p.credit+(now-p.credited)/spinShare, mostCredit)
 	p.credited = now
 	early := until - min(p.credit, earliest)
 	if early > now {
 		n := p.poll(early - now)
-		if now = p.now(); n > 0 || now < early { // or a signal came
+		if now = p.Now(); n > 0 || now < early { // or a signal came
 			return n
 		}
 	}
@@ -263,7 +265,7 @@ func (p *epollPoller) pollExactly(until time.Duration) int {
 	n := p.poll(0)
 	for n == 0 && now < until {
 		n = p.poll(0)
-		now = p.now()
+		now = p.Now()
 	}
 	p.credit -= now - began
 	return n
@@ -299,7 +301,7 @@ func (p *epollPoller) poll(left time.Duration) int {
 	return 0
 }
 
-func (p *epollPoller) dial(slot, generation int32, target int) outcome {
+func (p *epollPoller) Dial(slot, generation int32, target int) outcome {
 	for int(slot) >= len(p.fds) {
 		p.fds = append(p.fds, -1)
 	}
@@ -362,7 +364,7 @@ func remedy(errno unix.Errno) string {
 	return "the kernel lacks memory for sockets: configure fewer connections"
 }
 
-func (p *epollPoller) dialed(slot int32) outcome {
+func (p *epollPoller) Dialed(slot int32) outcome {
 	value, err := unix.GetsockoptInt(int(p.fds[slot]), unix.SOL_SOCKET, unix.SO_ERROR)
 	switch {
 	case err != nil:
@@ -373,7 +375,7 @@ func (p *epollPoller) dialed(slot int32) outcome {
 	return broken
 }
 
-func (p *epollPoller) write(slot int32, b []byte) (int, outcome) {
+func (p *epollPoller) Write(slot int32, b []byte) (int, outcome) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(p.fds[slot]),
 		uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
 	switch errno {
@@ -385,9 +387,9 @@ func (p *epollPoller) write(slot int32, b []byte) (int, outcome) {
 	return 0, broken
 }
 
-// close ends a connection; abruptly by a reset, which leaves no socket in TIME_WAIT
+// Close ends a connection; abruptly by a reset, which leaves no socket in TIME_WAIT
 // that occupies the port.
-func (p *epollPoller) close(slot int32, abruptly bool) {
+func (p *epollPoller) Close(slot int32, abruptly bool) {
 	fd := int(p.fds[slot])
 	if fd < 0 {
 		return
@@ -403,8 +405,8 @@ func closeSocket(fd int, abruptly bool) {
 	_ = unix.Close(fd)
 }
 
-func (p *epollPoller) left() time.Duration      { return 0 }
-func (p *epollPoller) held(int32) time.Duration { return 0 }
+func (p *epollPoller) Left() time.Duration      { return 0 }
+func (p *epollPoller) Held(int32) time.Duration { return 0 }
 
 // enter makes the timers of the calling thread, the loop's, precise.
 func enter() {

@@ -201,21 +201,21 @@ func TestTheWaitWithoutPwait2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.release()
+	defer p.Release()
 	if err := p.useTimer(); err != nil {
 		t.Fatal(err)
 	}
 	events := make([]event, maxEvents)
 	for i := range 20 {
-		until := p.now() + 300*time.Microsecond
-		for p.now() < until { // a signal may end a wait early
-			if n := p.wait(events, until, i%2 == 0); n != 0 {
+		until := p.Now() + 300*time.Microsecond
+		for p.Now() < until { // a signal may end a wait early
+			if n := p.Wait(events, until, i%2 == 0); n != 0 {
 				t.Fatalf("%d events of no connection", n)
 			}
 		}
 	}
-	if n := p.wait(events, 0, false); n != 0 || p.err() != nil {
-		t.Fatalf("%d events, %v", n, p.err())
+	if n := p.Wait(events, 0, false); n != 0 || p.Err() != nil {
+		t.Fatalf("%d events, %v", n, p.Err())
 	}
 }
 
@@ -226,18 +226,18 @@ func TestEachWakeRingsTheBell(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer p.release()
+		defer p.Release()
 		if timer {
 			if err := p.useTimer(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for i := range 2 {
-			p.wake()
+			p.Wake()
 			if n := p.poll(0); n != 1 || p.events[0].Fd != bellSlot {
 				t.Fatalf("wake %d: %d events, %v", i, n, p.events[:n])
 			}
-			if n := p.wait(make([]event, maxEvents), never, false); n != 0 || p.poll(0) != 0 {
+			if n := p.Wait(make([]event, maxEvents), never, false); n != 0 || p.poll(0) != 0 {
 				t.Fatalf("wake %d: %d events of a bell, or it still rings", i, n)
 			}
 		}

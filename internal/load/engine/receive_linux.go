@@ -44,7 +44,7 @@ func (r *receiver) compareClocks(zero time.Time) {
 	r.ahead = ahead
 }
 
-func (p *epollPoller) read(slot int32, b []byte) (int, time.Duration, outcome) {
+func (p *epollPoller) Read(slot int32, b []byte) (int, time.Duration, outcome) {
 	p.vector.Base = &b[0]
 	p.vector.SetLen(len(b))
 	p.header.Iov = &p.vector
@@ -71,7 +71,7 @@ const lateEnough = time.Millisecond
 // later, the last packet had to wait for it, and its stamp is too early. So an old
 // stamp is valid only if all packets of the connection arrived in order.
 func (p *epollPoller) came(fd int) time.Duration {
-	now := p.now()
+	now := p.Now()
 	at, ok := p.stamped()
 	if !ok || p.set {
 		return now

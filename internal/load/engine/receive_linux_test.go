@@ -18,8 +18,8 @@ func TestTimeStampsOfTheKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.release()
-	if out := p.dial(0, 1, 0); out != succeeded && out != wouldBlock {
+	defer p.Release()
+	if out := p.Dial(0, 1, 0); out != succeeded && out != wouldBlock {
 		t.Fatalf("dial: outcome %d", out)
 	}
 	server, err := l.Accept()
@@ -30,15 +30,15 @@ func TestTimeStampsOfTheKernel(t *testing.T) {
 	// If no other process on the machine uses time stamps, the kernel enables them
 	// asynchronously, some time after the request.
 	stamped := false
-	for deadline := p.now() + 30*time.Second; !stamped && p.now() < deadline; {
-		begun := p.now()
+	for deadline := p.Now() + 30*time.Second; !stamped && p.Now() < deadline; {
+		begun := p.Now()
 		if _, err := server.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		for events := make([]event, 1); p.wait(events, p.now()+time.Second, false) == 0 || !events[0].readable; {
+		for events := make([]event, 1); p.Wait(events, p.Now()+time.Second, false) == 0 || !events[0].Readable; {
 		}
-		looked := p.now()
-		n, came, out := p.read(0, make([]byte, 10))
+		looked := p.Now()
+		n, came, out := p.Read(0, make([]byte, 10))
 		if n != 1 || out != succeeded {
 			t.Fatalf("read %d bytes, outcome %d; want 1", n, out)
 		}

@@ -139,7 +139,7 @@ func (l *loop) dial(i int32) {
 	s.generation++
 	s.began = l.now
 	l.join(&l.dialing, i)
-	out := l.poller.dial(i, s.generation, int(s.target))
+	out := l.poller.Dial(i, s.generation, int(s.target))
 	l.stale = true
 	if out != wouldBlock {
 		l.dialed(i, out)
@@ -197,7 +197,7 @@ func (l *loop) dialed(i int32, out outcome) {
 		return
 	case waits:
 		l.made()
-		l.send(i, s.lag+l.poller.held(i))
+		l.send(i, s.lag+l.poller.Held(i))
 	default:
 		l.made()
 		l.stand(i)
@@ -266,9 +266,9 @@ func (l *loop) shut(i int32, how parting) {
 		l.closed()
 	}
 	if how == awaiting {
-		l.poller.part(i)
+		l.poller.Part(i)
 	} else {
-		l.poller.close(i, how == abrupt)
+		l.poller.Close(i, how == abrupt)
 	}
 	l.stale = true
 	l.rest(i)

@@ -55,25 +55,25 @@ func newSecurePoller(zero time.Time, targets []Target, t Transport) (poller, err
 		return nil, err
 	}
 	s := &securePoller{epollPoller: p, transport: t}
-	s.move(targets)
+	s.Move(targets)
 	return s, nil
 }
 
-// move keeps the configurations of known targets, for their sessions.
-func (p *securePoller) move(targets []Target) {
-	p.epollPoller.move(targets)
+// Move keeps the configurations of known targets, for their sessions.
+func (p *securePoller) Move(targets []Target) {
+	p.epollPoller.Move(targets)
 	for i := len(p.configs); i < len(targets); i++ {
 		p.configs = append(p.configs, p.transport.config(&targets[i]))
 	}
 }
 
-func (p *securePoller) wait(events []event, until time.Duration, exact bool) int {
+func (p *securePoller) Wait(events []event, until time.Duration, exact bool) int {
 	if p.queued() {
 		until, exact = 0, false
 	}
-	n := p.epollPoller.wait(events, until, exact)
+	n := p.epollPoller.Wait(events, until, exact)
 	for _, e := range events[:n] {
-		if l := p.lines[e.slot]; l != nil && l.generation == e.generation && l.shake == nil && e.writable {
+		if l := p.lines[e.Slot]; l != nil && l.generation == e.Generation && l.shake == nil && e.Writable {
 			l.flush()
 		}
 	}
@@ -97,12 +97,12 @@ func (p *securePoller) later(e event) {
 	p.mu.Unlock()
 }
 
-func (p *securePoller) dial(slot, generation int32, target int) outcome {
+func (p *securePoller) Dial(slot, generation int32, target int) outcome {
 	for int(slot) >= len(p.lines) {
 		p.lines = append(p.lines, nil)
 	}
 	l := &secureLine{poller: p, slot: slot, generation: generation, end: wouldBlock}
-	out := p.epollPoller.dial(slot, generation, target)
+	out := p.epollPoller.Dial(slot, generation, target)
 	if out != succeeded && out != wouldBlock {
 		return out
 	}
@@ -114,7 +114,7 @@ func (p *securePoller) dial(slot, generation int32, target int) outcome {
 	return wouldBlock
 }
 
-func (p *securePoller) dialed(slot int32) outcome {
+func (p *securePoller) Dialed(slot int32) outcome {
 	l := p.lines[slot]
 	switch {
 	case l == nil:
@@ -122,7 +122,7 @@ func (p *securePoller) dialed(slot int32) outcome {
 	case l.shake == nil:
 		return succeeded
 	case !l.shake.started:
-		if out := p.epollPoller.dialed(slot); out != succeeded {
+		if out := p.epollPoller.Dialed(slot); out != succeeded {
 			return out
 		}
 		l.shake.start(l, p.fds[slot])
@@ -135,7 +135,7 @@ func (p *securePoller) dialed(slot int32) outcome {
 	case err != nil:
 		return p.refused(err)
 	}
-	l.held, l.came, l.conn, l.shake = l.shake.held, p.now(), conn, nil
+	l.held, l.came, l.conn, l.shake = l.shake.held, p.Now(), conn, nil
 	return succeeded
 }
 
@@ -149,13 +149,13 @@ func (p *securePoller) refused(err error) outcome {
 	return broken
 }
 
-func (p *securePoller) held(slot int32) time.Duration { return p.lines[slot].held }
+func (p *securePoller) Held(slot int32) time.Duration { return p.lines[slot].held }
 
-func (p *securePoller) left() time.Duration { return p.leaving }
+func (p *securePoller) Left() time.Duration { return p.leaving }
 
-// write encrypts a record, and sends it. All of its bytes count as written, even if the
+// Write encrypts a record, and sends it. All of its bytes count as written, even if the
 // kernel did not accept the whole record yet: the rest is sent before anything else.
-func (p *securePoller) write(slot int32, b []byte) (int, outcome) {
+func (p *securePoller) Write(slot int32, b []byte) (int, outcome) {
 	l := p.lines[slot]
 	p.leaving = 0
 	switch {
@@ -171,8 +171,8 @@ func (p *securePoller) write(slot int32, b []byte) (int, outcome) {
 	return n, succeeded
 }
 
-// read decrypts the available records.
-func (p *securePoller) read(slot int32, b []byte) (int, time.Duration, outcome) {
+// Read decrypts the available records.
+func (p *securePoller) Read(slot int32, b []byte) (int, time.Duration, outcome) {
 	l := p.lines[slot]
 	n := 0
 	for l.dry = false; n < len(b) && l.end == wouldBlock; {
@@ -188,7 +188,7 @@ func (p *securePoller) read(slot int32, b []byte) (int, time.Duration, outcome) 
 		default:
 			l.end = p.ending(err)
 			if n > 0 { // the loop reads the end after what came before
-				p.later(event{slot: slot, generation: l.generation, ended: true})
+				p.later(event{Slot: slot, Generation: l.generation, Ended: true})
 			}
 		}
 	}
@@ -207,9 +207,9 @@ func (p *securePoller) ending(err error) outcome {
 	return p.refused(orUnfit(err, p.transport))
 }
 
-// close ends a connection, with TLS's close_notify if it is orderly and the kernel
+// Close ends a connection, with TLS's close_notify if it is orderly and the kernel
 // accepts it at once.
-func (p *securePoller) close(slot int32, abruptly bool) {
+func (p *securePoller) Close(slot int32, abruptly bool) {
 	l := p.take(slot)
 	switch {
 	case l == nil:
@@ -219,12 +219,12 @@ func (p *securePoller) close(slot int32, abruptly bool) {
 	case l.conn != nil && !abruptly && len(l.out) == 0:
 		_ = l.conn.CloseWrite()
 	}
-	p.epollPoller.close(slot, abruptly)
+	p.epollPoller.Close(slot, abruptly)
 }
 
-func (p *securePoller) part(slot int32) {
+func (p *securePoller) Part(slot int32) {
 	p.take(slot)
-	p.epollPoller.part(slot)
+	p.epollPoller.Part(slot)
 }
 
 // take removes a slot's connection.
@@ -237,12 +237,12 @@ func (p *securePoller) take(slot int32) *secureLine {
 	return l
 }
 
-func (p *securePoller) release() {
+func (p *securePoller) Release() {
 	for slot := range p.lines {
-		p.close(int32(slot), true)
+		p.Close(int32(slot), true)
 	}
 	p.shakes.Wait()
-	p.epollPoller.release()
+	p.epollPoller.Release()
 }
 
 // again is the error of a read for which the loop has no bytes. crypto/tls keeps a
@@ -267,7 +267,7 @@ func (l *secureLine) Read(b []byte) (int, error) {
 	if l.dry {
 		return 0, errAgain
 	}
-	n, came, out := l.poller.epollPoller.read(l.slot, b)
+	n, came, out := l.poller.epollPoller.Read(l.slot, b)
 	switch out {
 	case succeeded:
 		l.came, l.dry = came, n < len(b)
@@ -289,10 +289,10 @@ func (l *secureLine) Write(b []byte) (int, error) {
 	p, n := l.poller, 0
 	if len(l.out) == 0 {
 		if p.leaving == 0 {
-			p.leaving = p.now()
+			p.leaving = p.Now()
 		}
 		var out outcome
-		if n, out = p.epollPoller.write(l.slot, b); out == broken {
+		if n, out = p.epollPoller.Write(l.slot, b); out == broken {
 			return 0, errBroken
 		}
 	}
@@ -308,7 +308,7 @@ func (l *secureLine) Write(b []byte) (int, error) {
 // flush sends what the kernel did not accept before.
 func (l *secureLine) flush() error {
 	for len(l.out) > 0 {
-		n, out := l.poller.epollPoller.write(l.slot, l.out)
+		n, out := l.poller.epollPoller.Write(l.slot, l.out)
 		switch out {
 		case succeeded:
 			l.out = l.out[n:]

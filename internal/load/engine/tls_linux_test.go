@@ -284,8 +284,8 @@ func TestStampsOfRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := made.(*securePoller)
-	defer p.release()
-	p.dial(0, 1, 0)
+	defer p.Release()
+	p.Dial(0, 1, 0)
 	conn, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
@@ -295,22 +295,22 @@ func TestStampsOfRecords(t *testing.T) {
 	go secure.Handshake()
 	events := make([]event, 4)
 	for out := wouldBlock; out != succeeded; {
-		if p.wait(events, p.now()+time.Second, false) > 0 {
-			if out = p.dialed(0); out != succeeded && out != wouldBlock {
+		if p.Wait(events, p.Now()+time.Second, false) > 0 {
+			if out = p.Dialed(0); out != succeeded && out != wouldBlock {
 				t.Fatalf("outcome %d", out)
 			}
 		}
 	}
 	stamped := false
-	for deadline := p.now() + 30*time.Second; !stamped && p.now() < deadline; {
-		begun := p.now()
+	for deadline := p.Now() + 30*time.Second; !stamped && p.Now() < deadline; {
+		begun := p.Now()
 		if _, err := secure.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		for p.wait(events, p.now()+time.Second, false) == 0 {
+		for p.Wait(events, p.Now()+time.Second, false) == 0 {
 		}
-		looked := p.now()
-		n, came, out := p.read(0, make([]byte, 10))
+		looked := p.Now()
+		n, came, out := p.Read(0, make([]byte, 10))
 		if out == wouldBlock { // the session tickets
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/load/mux"
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
 )
@@ -280,7 +281,7 @@ func TestStreamsShareConnections(t *testing.T) {
 	}{
 		"as many as are asked for":      {streams: 3, allowed: 100, slots: 9, want: 3},
 		"as many as are allowed":        {streams: 100, allowed: 4, slots: 8, want: 2},
-		"several":                       {allowed: 100, slots: 40, want: several},
+		"several":                       {allowed: 100, slots: 40, want: mux.Several},
 		"several, until they are full":  {allowed: 2, slots: 40, want: 20},
 		"one slot needs one connection": {allowed: 100, slots: 1, want: 1},
 	} {

@@ -93,15 +93,15 @@ func (w *world) expect(h happening) {
 // at schedules an action of the test.
 func (w *world) at(at time.Duration, do func()) { w.expect(happening{at: at, do: do}) }
 
-func (w *world) now() time.Duration       { return w.clock }
-func (w *world) wake()                    {}
-func (w *world) left() time.Duration      { return 0 }
-func (w *world) held(int32) time.Duration { return 0 }
-func (w *world) move([]Target)            {}
-func (w *world) err() error               { return w.failed }
-func (w *world) release()                 {}
+func (w *world) Now() time.Duration       { return w.clock }
+func (w *world) Wake()                    {}
+func (w *world) Left() time.Duration      { return 0 }
+func (w *world) Held(int32) time.Duration { return 0 }
+func (w *world) Move([]Target)            {}
+func (w *world) Err() error               { return w.failed }
+func (w *world) Release()                 {}
 
-func (w *world) wait(events []event, until time.Duration, _ bool) int {
+func (w *world) Wait(events []event, until time.Duration, _ bool) int {
 	n := 0
 	for n < len(events) {
 		if len(w.coming) == 0 || w.coming[0].at > max(w.clock, until) {
@@ -135,21 +135,21 @@ func (w *world) happen(h happening) (event, bool) {
 	if !c.open || c.generation != h.generation {
 		return event{}, false
 	}
-	ev := event{slot: h.slot, generation: h.generation}
+	ev := event{Slot: h.slot, Generation: h.generation}
 	if h.dialed {
-		ev.writable = true
+		ev.Writable = true
 		return ev, true
 	}
 	c.inbox += h.piece.bytes
 	c.came = h.at
 	if h.piece.end != succeeded {
-		c.end, ev.ended = h.piece.end, true
+		c.end, ev.Ended = h.piece.end, true
 	}
-	ev.readable = true
+	ev.Readable = true
 	return ev, true
 }
 
-func (w *world) dial(slot, generation int32, target int) outcome {
+func (w *world) Dial(slot, generation int32, target int) outcome {
 	for int(slot) >= len(w.conns) {
 		w.conns = append(w.conns, conn{})
 	}
@@ -169,9 +169,9 @@ func (w *world) dial(slot, generation int32, target int) outcome {
 	return wouldBlock
 }
 
-func (w *world) dialed(slot int32) outcome { return w.conns[slot].dialed }
+func (w *world) Dialed(slot int32) outcome { return w.conns[slot].dialed }
 
-func (w *world) write(slot int32, p []byte) (int, outcome) {
+func (w *world) Write(slot int32, p []byte) (int, outcome) {
 	c := &w.conns[slot]
 	switch {
 	case !c.open:
@@ -196,7 +196,7 @@ func (w *world) write(slot int32, p []byte) (int, outcome) {
 	return len(p), succeeded
 }
 
-func (w *world) read(slot int32, p []byte) (int, time.Duration, outcome) {
+func (w *world) Read(slot int32, p []byte) (int, time.Duration, outcome) {
 	c := &w.conns[slot]
 	if !c.open {
 		w.tb.Fatalf("slot %d is read while it is closed", slot)
@@ -213,7 +213,7 @@ func (w *world) read(slot int32, p []byte) (int, time.Duration, outcome) {
 	return 0, c.came, wouldBlock
 }
 
-func (w *world) close(slot int32, _ bool) {
+func (w *world) Close(slot int32, _ bool) {
 	if !w.conns[slot].open {
 		w.tb.Fatalf("slot %d is closed twice", slot)
 	}
@@ -221,7 +221,7 @@ func (w *world) close(slot int32, _ bool) {
 	w.conns[slot].open = false
 }
 
-func (w *world) part(slot int32) { w.close(slot, false) }
+func (w *world) Part(slot int32) { w.Close(slot, false) }
 
 // good is an answer after a time.
 func good(after time.Duration) []piece {

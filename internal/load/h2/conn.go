@@ -14,16 +14,16 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// A Taker is told what happened to the requests of a connection, while Receive runs. The
+// A Taker learns what happened to the requests of a connection, while Receive runs. The
 // key is that of Request. It must not call the connection's methods.
 type Taker interface {
-	// Head is told the status of the final answer, once.
+	// Head learns the status of the final answer, once.
 	Head(key int32, status int)
-	// Body is told a part of the answer's body, which is valid during the call only.
+	// Body gets a part of the answer's body, which is valid during the call only.
 	Body(key int32, part []byte)
-	// End is told the end of a request, once. Its stream must not be used any more.
+	// End learns the end of a request, once. Its stream must not be used any more.
 	End(key int32, how Ending)
-	// Room is told that a request may go on with its body.
+	// Room learns that a request may go on with its body.
 	Room(key int32)
 }
 

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// answers keeps what a connection tells.
+// answers keeps what a connection reports.
 type answers struct {
 	status map[int32]int
 	body   map[int32][]byte

@@ -311,7 +311,7 @@ func (c *Conn) widen(id uint32, p []byte) error {
 	return nil
 }
 
-// refill tells all requests that wait for a window to go on.
+// refill lets all requests go on that wait for a window.
 func (c *Conn) refill() {
 	for _, s := range c.streams {
 		c.goOn(s)

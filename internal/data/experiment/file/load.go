@@ -19,8 +19,7 @@ const (
 	mostConnections = 1_000_000
 	shortestTimeout = time.Millisecond
 	longestThought  = time.Hour
-	// longestTimeout is the range of the histograms.
-	longestTimeout = 60 * time.Second
+	longestTimeout  = 60 * time.Second // the range of the histograms
 )
 
 // load reads the traffic or, of a benchmark, that there is none.
@@ -181,49 +180,39 @@ func (d *decoder) checkLoad(l *experiment.Load, n *node) {
 		d.conflict("load.connections", []*node{n.child("connections"), n.child("agents")}, "%d are too few for %d agents", l.Connections, l.Agents)
 	}
 	switch {
-	case l.Requests == 0:
-		d.checkUsers(l, n)
-	case l.Find:
+	case l.Requests > 0 && l.Find:
 		contradicts("requests", "a search ends at its result, not after a number of requests; leave requests or find out")
-	case l.Rate != nil:
+	case l.Requests > 0 && l.Rate != nil:
 		contradicts("requests", "requests is for users; with a rate, set measure.duration")
-	case len(l.Users.Stages) > 0:
+	case l.Requests > 0 && len(l.Users.Stages) > 0:
 		contradicts("requests", "requests contradicts users in %s; keep one", courseName(courseOf(n)))
 	default:
 		d.checkUsers(l, n)
 	}
-	if l.Rate == nil && l.Think == 0 && d.has(n.child("spacing")) {
-		contradicts("spacing", "spacing is for rate, or for users that think; other users send as soon as they have their answer")
+	const noCertificate = "there is no certificate without TLS; use the protocol https or h2"
+	for _, c := range []struct {
+		key, why string
+		wrong    bool
+	}{
+		{"spacing", "spacing is for rate, or for users that think; other users send as soon as they have their answer", l.Rate == nil && l.Think == 0 && d.has(n.child("spacing"))},
+		{"insecure", noCertificate, l.Insecure && !l.Secure()},
+		{"ca_file", noCertificate, l.CAFile != "" && !l.Secure()},
+		{"cert_file", noCertificate, l.CertFile != "" && !l.Secure()},
+		{"key_file", "a key needs its certificate; add cert_file", l.KeyFile != "" && l.CertFile == ""},
+		{"session_tickets", "there is no session without TLS; use the protocol https or h2", l.Tickets && !l.Secure()},
+		{"streams", "a connection of HTTP/1.1 has one request at a time; use the protocol h2 or h2c", l.Streams > 0 && !l.HTTP2()},
+		{"think", "think is for users; a rate does not depend on the answers", l.Think > 0 && l.Users == nil},
+		{"waiting", "waiting is for rate; a user has one request at a time", l.Waiting != nil && l.Rate == nil},
+	} {
+		if c.wrong {
+			contradicts(c.key, "%s", c.why)
+		}
 	}
-	if l.Insecure && l.Protocol != "https" && l.Protocol != "h2" {
-		contradicts("insecure", "there is no certificate without TLS; use the protocol https or h2")
-	}
-	switch {
-	case l.CAFile == "":
-	case l.Protocol != "https" && l.Protocol != "h2":
-		contradicts("ca_file", "there is no certificate without TLS; use the protocol https or h2")
-	case l.Insecure:
+	if l.Secure() && l.CAFile != "" && l.Insecure {
 		d.conflict("load.ca_file", []*node{n.child("ca_file"), n.child("insecure")}, "insecure accepts any certificate, so there is no authority to check; keep one of ca_file and insecure")
-	}
-	switch secure := l.Protocol == "https" || l.Protocol == "h2"; {
-	case l.CertFile != "" && !secure:
-		contradicts("cert_file", "there is no certificate without TLS; use the protocol https or h2")
-	case l.KeyFile != "" && l.CertFile == "":
-		contradicts("key_file", "a key needs its certificate; add cert_file")
-	case l.Tickets && !secure:
-		contradicts("session_tickets", "there are no sessions without TLS; use the protocol https or h2")
-	}
-	if l.Streams > 0 && l.Protocol != "h2" && l.Protocol != "h2c" {
-		contradicts("streams", "a connection of HTTP/1.1 has one request at a time; use the protocol h2 or h2c")
-	}
-	if l.Think > 0 && l.Users == nil {
-		contradicts("think", "think is for users; a rate does not depend on the answers")
 	}
 	if l.Think > longestThought {
 		d.wrong(n.child("think"), "%s is longer than %s", span.Text(l.Think), span.Text(longestThought))
-	}
-	if l.Waiting != nil && l.Rate == nil {
-		contradicts("waiting", "waiting is for rate; a user has one request at a time")
 	}
 }
 
