@@ -92,26 +92,27 @@ func constant(k kind, seed uint64) ([]said, error) {
 	}
 	of := known.Of
 	if why := answer.Of(sum).Why; strings.HasPrefix(why, "it waits:") || strings.HasPrefix(why, "not its CPU limit") {
-		j.say("why: not its CPU limit", of["throttling"] >= 0.2, "%s", why)
+		j.say(k.in("why: not its CPU limit"), of["throttling"] >= 0.2, "%s", why)
 	}
 	top, divided := narrative.MainPart(cell.Causes)
 	stated := divided && top.Name != "rest" && top.Value >= 0.2
 	truth := fmt.Sprintf("with the extra time of %.0f%%, stated %.0f%%", 100*of[top.Name], 100*top.Value)
 	switch {
 	case causes.GeneratorsTail(cell):
-		j.say("why: the generator", of["generator"] < 0.1, "%s", truth)
+		j.say(k.in("why: the generator"), of["generator"] < 0.1, "%s", truth)
 	case stated:
-		j.say("why: "+top.Name, of[top.Name] < 0.1, "%s", truth)
+		j.say(k.in("why: "+top.Name), of[top.Name] < 0.1, "%s", truth)
 	}
 	if c := cell.Causes; c.Divided() && s.limit > 0 {
 		low, high, extra := c.Throttling, c.ThrottlingHigh, of["throttling"]
 		same := known.Same["throttling"]
 		text := fmt.Sprintf("stated %.0f to %.0f%%, extra time %.0f%%, of the same requests %.0f%%", 100*low, 100*high, 100*extra, 100*same)
-		j.say(k.in("share of throttling, to 10 points"), extra < low-0.1 || extra > high+0.1, "%s", text)
-		j.say(k.in("share of throttling, to 10 points, of the same requests"), same < low-0.1 || same > high+0.1, "%s", text)
-		j.say(k.in("share of throttling, between the two"), max(same, extra) < low-0.1 || min(same, extra) > high+0.1, "%s", text)
+		j.say(k.in("throttling: the extra time of the tail, to 10 points"), extra < low-0.1 || extra > high+0.1, "%s", text)
+		j.say(k.in("throttling: the extra time of the same requests, to 10 points"), same < low-0.1 || same > high+0.1, "%s", text)
+		j.say(k.in("throttling: the extra time by one of the two"), max(same, extra) < low-0.1 || min(same, extra) > high+0.1, "%s", text)
+		j.say(k.in(silence+"share of throttling, at most 25 points wide"), high-low > 0.25, "%s", text)
 		if extra > 0.02 {
-			j.say(silence+"share of throttling, to 25 points", high-low > 0.25, "%s", text)
+			j.say(k.in(silence+"share of throttling, at most 25 points wide, of those above 2%"), high-low > 0.25, "%s", text)
 		}
 	}
 	alone := 0
@@ -121,7 +122,7 @@ func constant(k kind, seed uint64) ([]said, error) {
 		}
 	}
 	if alone == 1 && !s.moves {
-		j.say(cause+" of a slow tail", !stated && !causes.GeneratorsTail(cell), "extra time: %v", of)
+		j.say(k.in(cause+" of a slow tail"), !stated && !causes.GeneratorsTail(cell), "extra time: %v", of)
 	}
 	return j.all, nil
 }

@@ -53,16 +53,8 @@ func (j *judge) say(what string, wrong bool, format string, args ...any) {
 	j.all = append(j.all, s)
 }
 
-func (j *judge) answered(yes bool) { j.say(answers+stationary(j.kind), !yes, "no answer") }
-func (j *judge) caused(yes bool)   { j.say(cause, !yes, "no cause") }
-
-// stationary is the group of a kind, of two.
-func stationary(k kind) string {
-	if k.group == "" || k.group == heavy {
-		return ", stationary"
-	}
-	return ", others"
-}
+func (j *judge) answered(yes bool) { j.say(j.kind.in(answers), !yes, "no answer") }
+func (j *judge) caused(yes bool)   { j.say(j.kind.in(cause), !yes, "no cause") }
 
 // in names a statement in the group of its kind.
 func (k kind) in(what string) string {

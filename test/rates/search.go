@@ -78,13 +78,13 @@ func searched(k kind, seed uint64) ([]said, error) {
 		j.say(k.in("held X"), now.missesAt(0.95*b.Held.Target), "held %.4g", b.Held.Target)
 	}
 	if changed {
-		j.say("its capacity changed", !s.moves, "%v", b.Reason)
+		j.say(k.in("its capacity changed"), !s.moves, "%v", b.Reason)
 	}
 	j.answered(load != nil || lowest || changed)
 	if b.Recovery != nil && b.Recovery.Reason == "" && !s.others {
 		j.say(k.in("recovers"), false, "")
 		if b.Recovery.Hysteresis() {
-			j.say("hysteresis", true, "not at %v", *b.Recovery.NotAt)
+			j.say(k.in("hysteresis"), true, "not at %v", *b.Recovery.NotAt)
 		}
 	}
 	if cell.Knee != nil {

@@ -44,7 +44,7 @@ var kinds = []kind{
 	{"bimodal", "", bimodal},
 	{"sheds", "", sheds},
 	{"fails", "", fails},
-	{"pareto", heavy, pareto},
+	{"pareto", "heavy tails", pareto},
 	{"nines", "99.99%", nines},
 	{"pauses", "pauses", pauses},
 	{"phases", "slow phases", phases},
@@ -53,9 +53,6 @@ var kinds = []kind{
 	{"drift", "drift", drift},
 	{"neighbours", "beside others", neighbours},
 }
-
-// heavy tails are stationary, too.
-const heavy = "heavy tails"
 
 // random are the random numbers of one record of a kind.
 func (k kind) random(seed, way uint64) *rand.Rand {
