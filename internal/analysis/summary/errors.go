@@ -1,6 +1,9 @@
 package summary
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // ErrorCounts are the requests without a good answer, by the reason.
 type ErrorCounts struct {
@@ -13,7 +16,9 @@ type ErrorCounts struct {
 	Malformed  int64            `json:"malformed"`
 	Failed     int64            `json:"failed_checks"` // a check rejected the answer, and not because of its status
 	Status     map[string]int64 `json:"status"`        // by code, those outside 200 to 299 that no check accepts
-	Dropped    int64            `json:"dropped"`
+	// Said has, by the name of a gRPC code, what the service said first of such a call.
+	Said    map[string]string `json:"said,omitempty"`
+	Dropped int64             `json:"dropped"`
 }
 
 // Add adds other counts.
@@ -30,6 +35,12 @@ func (e *ErrorCounts) Add(o *ErrorCounts) {
 			e.Status = map[string]int64{}
 		}
 		e.Status[code] += n
+	}
+	for code, text := range o.Said {
+		if e.Said == nil {
+			e.Said = map[string]string{}
+		}
+		e.Said[code] = cmp.Or(e.Said[code], text)
 	}
 }
 

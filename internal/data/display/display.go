@@ -6,6 +6,7 @@
 package display
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,4 +51,13 @@ func Width(text string) int {
 		widest = max(widest, ansi.StringWidth(strings.TrimSuffix(line, "\n")))
 	}
 	return widest
+}
+
+// Said quotes, after what it belongs to, a text with which a service explained something; ""
+// if it said nothing.
+func Said(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (the service says: %q)", Plain(text))
 }

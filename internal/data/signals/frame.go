@@ -82,14 +82,17 @@ type Client struct {
 	// AckDelayed are the answers whose last part came AckDelayed to AckDelayedMost after the
 	// part before, and Apart those whose last part came half of AckDelayed or more after it,
 	// and not then. HTTP/1.1 only.
-	AckDelayed int64            `json:"ack_delayed,omitempty"`
-	Apart      int64            `json:"apart,omitempty"`
-	Refused    int64            `json:"refused"`          // no connection could be opened
-	Cut        int64            `json:"cut"`              // the connection ended before the answer was complete
-	Malformed  int64            `json:"malformed"`        // the answer was not HTTP
-	Failed     int64            `json:"failed,omitempty"` // answers that a check rejected, except those that are bad because of their status alone
-	Status     map[string]int64 `json:"status,omitempty"` // answers by status code, including good ones
-	Wanted     map[string]int64 `json:"wanted,omitempty"` // of those, by status code, the ones outside 200 to 299 that a check accepts
+	AckDelayed int64 `json:"ack_delayed,omitempty"`
+	Apart      int64 `json:"apart,omitempty"`
+	Refused    int64 `json:"refused"`          // no connection could be opened
+	Cut        int64 `json:"cut"`              // the connection ended before the answer was complete
+	Malformed  int64 `json:"malformed"`        // the answer was not HTTP
+	Failed     int64 `json:"failed,omitempty"` // answers that a check rejected, except those that are bad because of their status alone
+	// Status has the answers by status code, including good ones. A gRPC call that failed is
+	// counted by the name of its code instead, such as UNAVAILABLE.
+	Status map[string]int64  `json:"status,omitempty"`
+	Said   map[string]string `json:"said,omitempty"`   // by such a name: what the service said first of such a call
+	Wanted map[string]int64  `json:"wanted,omitempty"` // of those, by status code, the ones outside 200 to 299 that a check accepts
 	// Resent are the requests that were sent a second time, on a new connection: the
 	// service closed their first one, which had been idle, without a byte of an answer.
 	// Each counts once in the other figures, sent as of the second time.
@@ -172,9 +175,24 @@ func (c *Client) Add(o *Client) {
 	c.CPU += o.CPU
 	c.RunWait, c.Throttled = Plus(c.RunWait, o.RunWait), Plus(c.Throttled, o.Throttled)
 	c.Status, c.Wanted = addCounts(c.Status, o.Status), addCounts(c.Wanted, o.Wanted)
+	for status, text := range o.Said {
+		c.Hear(status, text)
+	}
 	c.Latency.Merge(o.Latency)
 	c.Service.Merge(o.Service)
 	c.SendLag.Merge(o.SendLag)
+}
+
+// Hear keeps what a service said of a failed call, unless there is nothing or an earlier text
+// of the same status.
+func (c *Client) Hear(status, text string) {
+	if text == "" || c.Said[status] != "" {
+		return
+	}
+	if c.Said == nil {
+		c.Said = map[string]string{}
+	}
+	c.Said[status] = text
 }
 
 func addCounts(to, from map[string]int64) map[string]int64 {

@@ -105,6 +105,9 @@ func hint(r *Result) string {
 	case "405":
 		return "set another method with -m: most answers were 405."
 	}
+	if said := r.Client.Said[most]; said != "" {
+		return fmt.Sprintf("look into the service's log: most calls ended with %s%s.", most, display.Said(said))
+	}
 	return ""
 }
 
@@ -292,7 +295,7 @@ func bars(r *Result, out display.Terminal) string {
 func answers(r *Result, out display.Terminal) string {
 	var codes, errors [][2]string
 	for _, code := range slices.Sorted(maps.Keys(r.Client.Status)) {
-		codes = append(codes, [2]string{code, display.Grouped(r.Client.Status[code])})
+		codes = append(codes, [2]string{code, display.Grouped(r.Client.Status[code]) + display.Said(r.Client.Said[code])})
 	}
 	for _, k := range Failures(&r.Client) {
 		errors = append(errors, [2]string{k.Name, display.Grouped(k.N)})

@@ -238,9 +238,11 @@ func TestAHintFollowsFromTheStatus(t *testing.T) {
 		{map[string]int64{"302": 50, "500": 50}, 0, ""},
 		{map[string]int64{"302": 90, "200": 10}, 10, ""},
 		{map[string]int64{"500": 100}, 0, ""},
+		{map[string]int64{"UNIMPLEMENTED": 100}, 0, `UNIMPLEMENTED (the service says: "no such method")`},
+		{map[string]int64{"UNAVAILABLE": 100}, 0, ""},
 		{nil, 0, ""},
 	} {
-		r := &Result{Cell: &summary.Cell{Requests: 100}, Client: signals.Client{Status: c.status, Good: c.good, Latency: signals.NewHistogram()}}
+		r := &Result{Cell: &summary.Cell{Requests: 100}, Client: signals.Client{Status: c.status, Said: map[string]string{"UNIMPLEMENTED": "no such method"}, Good: c.good, Latency: signals.NewHistogram()}}
 		if got := hint(r); !strings.Contains(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%v: %q, want %q", c.status, got, c.want)
 		}

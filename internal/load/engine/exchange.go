@@ -249,7 +249,7 @@ func (l *loop) count(s *slot, how ending, done time.Duration) {
 	timed := false
 	switch how {
 	case answered:
-		timed = t.take(s.answer.Status(), l.mix.check(s), s.answer.Found())
+		timed = t.take(&s.answer, l.mix.check(s))
 	case timedOut:
 		t.Timeouts++
 		timed = true

@@ -103,6 +103,16 @@ func (f *framed) head(stream uint32, end bool, more ...string) bool {
 	return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: b.Bytes(), EndHeaders: true, EndStream: end}) == nil
 }
 
+// trailers ends an answer with fields as name, value.
+func (f *framed) trailers(stream uint32, fields ...string) bool {
+	var b bytes.Buffer
+	e := hpack.NewEncoder(&b)
+	for i := 0; i < len(fields); i += 2 {
+		e.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
+	}
+	return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: b.Bytes(), EndHeaders: true, EndStream: true}) == nil
+}
+
 func (f *framed) answer(stream uint32) bool {
 	return f.head(stream, false) && f.WriteData(stream, true, []byte("hello")) == nil
 }

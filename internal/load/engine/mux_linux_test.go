@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -65,5 +66,33 @@ func TestNoRequestFailsWhereConnectionsEnd(t *testing.T) {
 	}
 	if sum.Good != 2000 || sum.Connects != 2000/each {
 		t.Errorf("%d good, %d cut on %d connections; want 2000 on %d", sum.Good, sum.Cut, sum.Connects, 2000/each)
+	}
+}
+
+// A call of gRPC counts by the name of its status; an answer of HTTP 200 alone is no success.
+func TestCallsCountByTheirStatus(t *testing.T) {
+	target, _ := startFramed(t, nil, func(f *framed, stream uint32) bool {
+		switch stream % 8 {
+		case 1:
+			return f.head(stream, false) && f.WriteData(stream, false, []byte("\x00\x00\x00\x00\x00")) == nil && f.trailers(stream, "grpc-status", "0")
+		case 3:
+			return f.head(stream, false) && f.trailers(stream, "grpc-status", "14", "grpc-message", "no%20upstream")
+		case 5:
+			return f.head(stream, true, "grpc-status", "12", "grpc-message", "unknown method")
+		}
+		return f.answer(stream)
+	})
+	call := wire.Request{Method: "POST", Path: "/a.B/C", Headers: map[string]string{"Content-Type": "application/grpc+proto", "TE": "trailers"}, Body: "\x00\x00\x00\x00\x00"}
+	p := planOf(t, target, Transport{HTTP2: true, Streams: 8}, 80, call)
+	sum, err := ran(t, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int64{"200": 20, "UNAVAILABLE": 20, "UNIMPLEMENTED": 20, wire.NoCode: 20}
+	if got := byCode(&sum.status); !maps.Equal(got, want) || sum.Good != 20 || sum.BadStatus() != 60 || sum.Latency.Count() != 20 {
+		t.Errorf("%v, %d good, %d in the latencies; want %v", got, sum.Good, sum.Latency.Count(), want)
+	}
+	if said := map[string]string{"UNAVAILABLE": "no upstream", "UNIMPLEMENTED": "unknown method"}; !maps.Equal(sum.Said, said) {
+		t.Errorf("%q, want %q", sum.Said, said)
 	}
 }

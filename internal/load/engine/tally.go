@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/millicore/millicore/internal/data/signals"
@@ -65,18 +64,21 @@ func (t *tally) apart(gap time.Duration) {
 }
 
 // take counts a complete answer and reports whether it is good.
-func (t *tally) take(status int, check *wire.Checked, found bool) (good bool) {
+func (t *tally) take(a *wire.Answer, check *wire.Checked) (good bool) {
+	status := a.Status()
 	t.status[status]++
 	usual, wanted := status >= 200 && status < 300, check.Wants(status)
 	if wanted && !usual {
 		t.wanted[status]++
 	}
 	switch {
-	case wanted && found:
+	case wanted && a.Found():
 		t.Good++
 		return true
 	case wanted || usual:
 		t.Failed++
+	default:
+		t.Hear(wire.StatusName(status), a.Text())
 	}
 	return false
 }
@@ -87,17 +89,13 @@ func (t *tally) client() *signals.Client {
 	return &t.Client
 }
 
-// byCode returns the nonzero counts by code; nil if there are none.
+// byCode returns the nonzero counts by code.
 func byCode(counts *[1000]int64) map[string]int64 {
-	var all map[string]int64
+	all := map[string]int64{}
 	for code, n := range counts {
-		if n == 0 {
-			continue
+		if n > 0 {
+			all[wire.StatusName(code)] = n
 		}
-		if all == nil {
-			all = map[string]int64{}
-		}
-		all[strconv.Itoa(code)] = n
 	}
 	return all
 }

@@ -395,8 +395,8 @@ func joined(phases []signals.Phase) string {
 }
 
 func number(code string) (n int) {
-	for _, c := range code {
-		n = n*10 + int(c-'0')
+	for wire.StatusName(n) != code {
+		n++
 	}
 	return n
 }

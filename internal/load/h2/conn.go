@@ -21,6 +21,9 @@ type Taker interface {
 	Head(key int32, status int)
 	// Body gets a part of the answer's body, which is valid during the call only.
 	Body(key int32, part []byte)
+	// Call learns how a gRPC call ended, before End: its status' code and text, which is
+	// percent-encoded. Answers that do not end with a grpc-status have none.
+	Call(key int32, code int, text string)
 	// End learns the end of a request, once. Its stream must not be used any more.
 	End(key int32, how Ending)
 	// Room learns that a request may go on with its body.
@@ -201,6 +204,8 @@ type fields struct {
 	status  int // 0: none, -1: not valid
 	length  int64
 	size    int
+	code    int // grpc-status; -1: none
+	text    string
 	regular bool // a field that is no pseudo-header field has come
 	wrong   bool
 }
@@ -228,6 +233,12 @@ func (f *fields) take(h hpack.HeaderField) {
 			f.wrong = true
 		}
 		f.length = n
+	case "grpc-status":
+		if f.code = int(length(h.Value)); f.code < 0 || f.code > highestCode {
+			f.code = unknownCode
+		}
+	case "grpc-message":
+		f.text = h.Value
 	case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
 		f.wrong = true
 	default:
@@ -236,6 +247,12 @@ func (f *fields) take(h hpack.HeaderField) {
 		}
 	}
 }
+
+// Codes of gRPC: the last one, and that of statuses which a client does not know.
+const (
+	unknownCode = 2
+	highestCode = 16
+)
 
 // status parses three digits.
 func status(text string) int {

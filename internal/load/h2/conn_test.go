@@ -20,15 +20,19 @@ type answers struct {
 	body   map[int32][]byte
 	ended  map[int32]Ending
 	rooms  []int32
+	calls  map[int32]string // code and text
 }
 
 func newAnswers() *answers {
-	return &answers{map[int32]int{}, map[int32][]byte{}, map[int32]Ending{}, nil}
+	return &answers{map[int32]int{}, map[int32][]byte{}, map[int32]Ending{}, nil, map[int32]string{}}
 }
 
 func (a *answers) Head(key int32, status int)  { a.status[key] = status }
 func (a *answers) Body(key int32, part []byte) { a.body[key] = append(a.body[key], part...) }
-func (a *answers) Room(key int32)              { a.rooms = append(a.rooms, key) }
+func (a *answers) Call(key int32, code int, text string) {
+	a.calls[key] = fmt.Sprint(code, " ", text)
+}
+func (a *answers) Room(key int32) { a.rooms = append(a.rooms, key) }
 func (a *answers) End(key int32, how Ending) {
 	if _, twice := a.ended[key]; twice {
 		panic("a request ended twice")

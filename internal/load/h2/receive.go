@@ -208,7 +208,7 @@ func (c *Conn) blocked(first byte, id uint32, flags byte) error {
 		return nil
 	}
 	c.blockOf = 0
-	c.fields = fields{length: -1}
+	c.fields = fields{length: -1, code: -1}
 	if _, err := c.decoder.Write(c.block); err != nil {
 		return violated(codeCompression, "a header block that is not HPACK (%v)", err)
 	}
@@ -225,6 +225,7 @@ func (c *Conn) blocked(first byte, id uint32, flags byte) error {
 			c.malformed(s)
 			return nil
 		}
+		c.called(s)
 		c.whole(s)
 	case f.status == 0, f.status == 101, f.status < 200 && last:
 		c.malformed(s)
@@ -232,11 +233,19 @@ func (c *Conn) blocked(first byte, id uint32, flags byte) error {
 	default:
 		s.status, s.length = f.status, f.length
 		c.taker.Head(s.key, s.status)
-		if last {
+		if last { // perhaps the answer to a call that failed at once, which has trailers only
+			c.called(s)
 			c.whole(s)
 		}
 	}
 	return nil
+}
+
+// called passes the status of a gRPC call on, if the last header block of its answer has one.
+func (c *Conn) called(s *Stream) {
+	if f := &c.fields; f.code >= 0 {
+		c.taker.Call(s.key, f.code, f.text)
+	}
 }
 
 func (c *Conn) settings(flags byte, p []byte) error {

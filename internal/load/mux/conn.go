@@ -6,6 +6,7 @@ import (
 
 	"github.com/millicore/millicore/internal/load/h2"
 	"github.com/millicore/millicore/internal/load/port"
+	"github.com/millicore/millicore/internal/load/wire"
 )
 
 // mostDelay is how long a request waits for others that follow, to leave with them.
@@ -225,6 +226,9 @@ func (c *conn) drop(abruptly bool) {
 // Head begins the answer of a slot's request.
 func (c *conn) Head(slot int32, status int) {
 	p := &c.mux.places[slot]
+	if p.call && status/100 == 2 {
+		status = 200 // the call's status decides
+	}
 	if p.chunked = !p.head && status != 204 && status != 304; !p.chunked {
 		p.status = status // the head is the whole answer, and waits for the end of the stream
 		return
@@ -245,6 +249,13 @@ func (c *conn) Body(slot int32, part []byte) {
 	c.arrived(slot)
 }
 
+// Call keeps the status of a slot's gRPC call.
+func (c *conn) Call(slot int32, code int, text string) {
+	if p := &c.mux.places[slot]; p.call {
+		p.code, p.text = code, text
+	}
+}
+
 // End ends a slot's request.
 func (c *conn) End(slot int32, how h2.Ending) {
 	p := &c.mux.places[slot]
@@ -252,7 +263,11 @@ func (c *conn) End(slot int32, how h2.Ending) {
 	switch how {
 	case h2.Whole:
 		if p.chunked {
-			p.in = append(p.in, "0\r\n\r\n"...)
+			p.in = append(p.in, "0\r\n"...)
+			if p.call {
+				p.in = wire.AppendCall(p.in, p.code, p.text)
+			}
+			p.in = append(p.in, "\r\n"...)
 		} else {
 			p.in = append(p.in, "HTTP/1.1 "...)
 			p.in = strconv.AppendInt(p.in, int64(p.status), 10)

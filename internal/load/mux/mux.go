@@ -32,10 +32,16 @@ type Mux struct {
 	unread    []*conn // with more to read than one turn may
 	unwritten []*conn // with bytes to write
 	idle      []*conn // that lost their last place
-	blocks    map[string][]byte
+	blocks    map[string]block
 	buffer    []byte
 	opened    func() // a connection was made
 	closed    func() // it has ended
+}
+
+// block is the translated head of a request.
+type block struct {
+	bytes []byte
+	call  bool // of gRPC
 }
 
 // mostBlocks bounds the translated heads that are kept. Heads with placeholders never
@@ -51,6 +57,9 @@ type place struct {
 	stream     *h2.Stream
 	begun      bool // its request has a stream, or had one whose answer the loop has not read whole
 	head       bool // its request is HEAD
+	call       bool // its request is a gRPC call
+	code       int  // the call's status; -1: none has come
+	text       string
 	chunked    bool // the answer's body is in chunks
 	status     int  // of an answer without a body
 	used       bool // the loop has not closed it
@@ -88,7 +97,7 @@ func New(below port.Poller, targets int, o Options) *Mux {
 	}
 	return &Mux{
 		Poller: below, https: o.HTTPS, streams: o.Streams, several: few, below: make([]port.Event, mostEvents), buffer: make([]byte, bufferSize),
-		blocks: map[string][]byte{}, byTarget: make([][]int32, targets), opened: func() {}, closed: func() {},
+		blocks: map[string]block{}, byTarget: make([][]int32, targets), opened: func() {}, closed: func() {},
 	}
 }
 
@@ -271,10 +280,10 @@ func (m *Mux) Write(slot int32, b []byte) (n int, out port.Outcome) {
 		}
 		head, block := m.translate(b)
 		n = len(head)
-		p.head = bytes.HasPrefix(head, []byte("HEAD "))
+		p.head, p.call, p.code, p.text = bytes.HasPrefix(head, []byte("HEAD ")), block.call, -1, ""
 		p.in, p.read = p.in[:0], 0
 		p.begun = true
-		p.stream = c.Request(slot, block, p.head, n == len(b))
+		p.stream = c.Request(slot, block.bytes, p.head, n == len(b))
 	}
 	if n < len(b) {
 		sent := c.Data(p.stream, b[n:])
@@ -290,21 +299,32 @@ func (m *Mux) Write(slot int32, b []byte) (n int, out port.Outcome) {
 }
 
 // translate splits a request's head from its body, and translates it.
-func (m *Mux) translate(b []byte) (head, block []byte) {
+func (m *Mux) translate(b []byte) (head []byte, to block) {
 	const end = "\r\n\r\n"
 	head = b[:bytes.Index(b, []byte(end))+len(end)]
-	if block = m.blocks[string(head)]; block != nil {
-		return head, block
+	to, known := m.blocks[string(head)]
+	if known {
+		return head, to
 	}
-	block, err := h2.AppendBlock(nil, head[:len(head)-len(end)], m.https)
+	var err error
+	to.bytes, err = h2.AppendBlock(nil, head[:len(head)-len(end)], m.https)
 	if err != nil { // the templates make no others
 		panic(err)
 	}
 	if len(m.blocks) >= mostBlocks {
 		clear(m.blocks)
 	}
-	m.blocks[string(head)] = block
-	return head, block
+	to.call = isCall(head)
+	m.blocks[string(head)] = to
+	return head, to
+}
+
+// isCall reports whether a request is a gRPC call, by its content type: application/grpc, or
+// that with a suffix. The calls of gRPC-Web have their status in the body.
+func isCall(head []byte) bool {
+	_, value, found := bytes.Cut(bytes.ToLower(head), []byte("\r\ncontent-type:"))
+	rest, call := bytes.CutPrefix(bytes.TrimLeft(value, " \t"), []byte("application/grpc"))
+	return found && call && bytes.IndexByte([]byte("+; \t\r"), rest[0]) >= 0
 }
 
 // read also looks into the socket: the loop reads a request that reached its timeout once

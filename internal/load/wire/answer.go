@@ -39,6 +39,7 @@ type Answer struct {
 	remain  int64 // bytes of the body, or of the chunk, to come
 	size    int   // bytes of the head, of a chunk's line or of the trailers so far
 	held    []byte
+	text    []byte  // of a gRPC call's status
 	needle  *Needle // the text to search for in the body
 	matched int     // matched bytes of it
 }
@@ -62,7 +63,7 @@ const (
 // Begin prepares for the next answer; head reports whether the request was HEAD. If
 // needle is not nil, it is searched for in the body.
 func (a *Answer) Begin(head bool, needle *Needle) {
-	*a = Answer{head: head, length: -1, held: a.held[:0], needle: needle}
+	*a = Answer{head: head, length: -1, held: a.held[:0], text: a.text[:0], needle: needle}
 }
 
 // Found reports whether the body so far contains the needle, or there is no needle.
@@ -216,7 +217,10 @@ func (a *Answer) takeLine(line []byte) error {
 			a.state = whole
 			return nil
 		}
-		_, _, err := a.splitField(line)
+		name, value, err := a.splitField(line)
+		if err == nil {
+			a.takeTrailer(name, value)
+		}
 		return err
 	}
 	if len(line) == 0 {

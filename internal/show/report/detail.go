@@ -144,7 +144,7 @@ func requestFacts(c *cellSummary) []Fact {
 			continue
 		}
 		for _, code := range slices.Sorted(maps.Keys(c.Errors.Status)) {
-			facts = append(facts, Fact{"status " + display.Plain(code), display.Grouped(c.Errors.Status[code])})
+			facts = append(facts, Fact{"status " + display.Plain(code), display.Grouped(c.Errors.Status[code]) + display.Said(c.Errors.Said[code])})
 		}
 	}
 	if len(failures) == 0 {
