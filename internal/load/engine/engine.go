@@ -50,7 +50,7 @@ func Open(plan Plan) (*Engine, error) {
 		_, n := e.plan.place(plan.Load, e.share(i))
 		e.size += n
 	}
-	if err := allowFiles(e.size + plan.Threads*mostParted); err != nil {
+	if err := allowFiles(e.size, plan.Threads); err != nil {
 		return nil, err
 	}
 	if err := fit(&e.plan); err != nil {
@@ -138,7 +138,7 @@ func (e *Engine) Change(load Load, drop bool) error {
 		_, n := e.plan.place(load, e.share(i))
 		size += n
 	}
-	if err := allowFiles(size + e.plan.Threads*mostParted); err != nil {
+	if err := allowFiles(size, e.plan.Threads); err != nil {
 		return fmt.Errorf("change: %w", err)
 	}
 	e.order(order{load: &load, drop: drop, at: time.Since(e.zero) + lead})

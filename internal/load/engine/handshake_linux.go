@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/load/poll"
 )
 
 // handshake is a TLS handshake in a goroutine. crypto/tls cannot continue a handshake
@@ -35,8 +37,8 @@ func newHandshake(p *securePoller, c *tls.Config) *handshake {
 }
 
 // start starts the goroutine on a connected socket.
-func (h *handshake) start(l *secureLine, fd int32) {
-	h.started, h.fd, h.rung = true, int(fd), h.poller.Now()
+func (h *handshake) start(l *secureLine, fd int) {
+	h.started, h.fd, h.rung = true, fd, h.poller.Now()
 	h.poller.shakes.Go(func() { h.run(l) })
 }
 
@@ -53,7 +55,7 @@ func (h *handshake) run(l *secureLine) {
 	defer h.mu.Unlock()
 	h.conn, h.err, h.done = conn, err, true
 	if h.gaveUp {
-		closeSocket(h.fd, h.abruptly)
+		poll.CloseSocket(h.fd, h.abruptly)
 		return
 	}
 	h.poller.later(event{Slot: l.slot, Generation: l.generation, Readable: true, Writable: true})

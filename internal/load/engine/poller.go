@@ -21,6 +21,3 @@ const (
 	declined    = port.Declined
 	invalid     = port.Invalid
 )
-
-// mostParted is the maximum number of parted connections that a poller waits for.
-const mostParted = 128

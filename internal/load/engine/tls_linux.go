@@ -7,16 +7,18 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/millicore/millicore/internal/load/poll"
 )
 
-// securePoller is an epollPoller whose connections speak TLS: write takes plaintext and
+// securePoller is a poll.Poller whose connections speak TLS: write takes plaintext and
 // read returns plaintext. The loop itself encrypts and decrypts, with crypto/tls over
 // connections that never block. So a connection has no goroutine, the time stamps are
 // the kernel's, and the CPU time of records delays the loop, where it is visible as send
 // lag. Only handshakes, whose cryptography takes 100 to 1,000 times as long as a
 // request's, run in goroutines of their own.
 type securePoller struct {
-	*epollPoller
+	*poll.Poller
 	transport Transport
 	configs   []*tls.Config // by target
 	lines     []*secureLine // by slot; nil: none
@@ -50,18 +52,18 @@ const mostPending = 64 << 10
 const maxRecord = 16 << 10
 
 func newSecurePoller(zero time.Time, targets []Target, t Transport) (poller, error) {
-	p, err := newEpollPoller(zero, nil)
+	p, err := poll.New(zero, nil)
 	if err != nil {
 		return nil, err
 	}
-	s := &securePoller{epollPoller: p, transport: t}
+	s := &securePoller{Poller: p, transport: t}
 	s.Move(targets)
 	return s, nil
 }
 
 // Move keeps the configurations of known targets, for their sessions.
 func (p *securePoller) Move(targets []Target) {
-	p.epollPoller.Move(targets)
+	p.Poller.Move(targets)
 	for i := len(p.configs); i < len(targets); i++ {
 		p.configs = append(p.configs, p.transport.config(&targets[i]))
 	}
@@ -71,7 +73,7 @@ func (p *securePoller) Wait(events []event, until time.Duration, exact bool) int
 	if p.queued() {
 		until, exact = 0, false
 	}
-	n := p.epollPoller.Wait(events, until, exact)
+	n := p.Poller.Wait(events, until, exact)
 	for _, e := range events[:n] {
 		if l := p.lines[e.Slot]; l != nil && l.generation == e.Generation && l.shake == nil && e.Writable {
 			l.flush()
@@ -102,14 +104,14 @@ func (p *securePoller) Dial(slot, generation int32, target int) outcome {
 		p.lines = append(p.lines, nil)
 	}
 	l := &secureLine{poller: p, slot: slot, generation: generation, end: wouldBlock}
-	out := p.epollPoller.Dial(slot, generation, target)
+	out := p.Poller.Dial(slot, generation, target)
 	if out != succeeded && out != wouldBlock {
 		return out
 	}
 	p.lines[slot] = l
 	l.shake = newHandshake(p, p.configs[target])
 	if out == succeeded {
-		l.shake.start(l, p.fds[slot])
+		l.shake.start(l, p.File(slot))
 	}
 	return wouldBlock
 }
@@ -122,10 +124,10 @@ func (p *securePoller) Dialed(slot int32) outcome {
 	case l.shake == nil:
 		return succeeded
 	case !l.shake.started:
-		if out := p.epollPoller.Dialed(slot); out != succeeded {
+		if out := p.Poller.Dialed(slot); out != succeeded {
 			return out
 		}
-		l.shake.start(l, p.fds[slot])
+		l.shake.start(l, p.File(slot))
 		return wouldBlock
 	}
 	conn, err, done := l.shake.proceed()
@@ -143,7 +145,7 @@ func (p *securePoller) Dialed(slot int32) outcome {
 func (p *securePoller) refused(err error) outcome {
 	var unfit *Unfit
 	if errors.As(err, &unfit) {
-		p.fail(unfit)
+		p.Fail(unfit)
 		return exhausted
 	}
 	return broken
@@ -214,17 +216,17 @@ func (p *securePoller) Close(slot int32, abruptly bool) {
 	switch {
 	case l == nil:
 	case l.shake != nil && l.shake.started && !l.shake.abandon(abruptly):
-		p.fds[slot] = -1 // the goroutine closes it
+		p.Forget(slot) // the goroutine closes it
 		return
 	case l.conn != nil && !abruptly && len(l.out) == 0:
 		_ = l.conn.CloseWrite()
 	}
-	p.epollPoller.Close(slot, abruptly)
+	p.Poller.Close(slot, abruptly)
 }
 
 func (p *securePoller) Part(slot int32) {
 	p.take(slot)
-	p.epollPoller.Part(slot)
+	p.Poller.Part(slot)
 }
 
 // take removes a slot's connection.
@@ -242,7 +244,7 @@ func (p *securePoller) Release() {
 		p.Close(int32(slot), true)
 	}
 	p.shakes.Wait()
-	p.epollPoller.Release()
+	p.Poller.Release()
 }
 
 // again is the error of a read for which the loop has no bytes. crypto/tls keeps a
@@ -267,7 +269,7 @@ func (l *secureLine) Read(b []byte) (int, error) {
 	if l.dry {
 		return 0, errAgain
 	}
-	n, came, out := l.poller.epollPoller.Read(l.slot, b)
+	n, came, out := l.poller.Poller.Read(l.slot, b)
 	switch out {
 	case succeeded:
 		l.came, l.dry = came, n < len(b)
@@ -292,7 +294,7 @@ func (l *secureLine) Write(b []byte) (int, error) {
 			p.leaving = p.Now()
 		}
 		var out outcome
-		if n, out = p.epollPoller.Write(l.slot, b); out == broken {
+		if n, out = p.Poller.Write(l.slot, b); out == broken {
 			return 0, errBroken
 		}
 	}
@@ -308,7 +310,7 @@ func (l *secureLine) Write(b []byte) (int, error) {
 // flush sends what the kernel did not accept before.
 func (l *secureLine) flush() error {
 	for len(l.out) > 0 {
-		n, out := l.poller.epollPoller.Write(l.slot, l.out)
+		n, out := l.poller.Poller.Write(l.slot, l.out)
 		switch out {
 		case succeeded:
 			l.out = l.out[n:]

@@ -1,6 +1,6 @@
 // Package port is what an event loop needs of the connections below it: a clock, sockets,
-// and one wait for both. Package engine has the loop and the sockets; package mux shares
-// connections of HTTP/2.
+// and one wait for both. Package engine has the loop, package poll the sockets; package
+// mux shares connections of HTTP/2.
 package port
 
 import (

@@ -1,10 +1,12 @@
-package engine
+package poll
 
 import (
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/load/port"
 )
 
 // receiver reads from sockets with the kernel's time stamps. A loop that was preempted,
@@ -44,7 +46,7 @@ func (r *receiver) compareClocks(zero time.Time) {
 	r.ahead = ahead
 }
 
-func (p *epollPoller) Read(slot int32, b []byte) (int, time.Duration, outcome) {
+func (p *Poller) Read(slot int32, b []byte) (int, time.Duration, port.Outcome) {
 	p.vector.Base = &b[0]
 	p.vector.SetLen(len(b))
 	p.header.Iov = &p.vector
@@ -54,13 +56,13 @@ func (p *epollPoller) Read(slot int32, b []byte) (int, time.Duration, outcome) {
 	n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(p.fds[slot]), uintptr(unsafe.Pointer(&p.header)), 0)
 	switch {
 	case errno == 0 && n > 0:
-		return int(n), p.came(int(p.fds[slot])), succeeded
+		return int(n), p.came(int(p.fds[slot])), port.Succeeded
 	case errno == 0:
-		return 0, 0, ended
+		return 0, 0, port.Ended
 	case errno == unix.EAGAIN, errno == unix.EINTR:
-		return 0, 0, wouldBlock
+		return 0, 0, port.WouldBlock
 	}
-	return 0, 0, broken
+	return 0, 0, port.Broken
 }
 
 // lateEnough is the age from which a time stamp is verified by inOrder.
@@ -70,7 +72,7 @@ const lateEnough = time.Millisecond
 // stamp is that of the stream's last packet. If an earlier packet was lost and arrived
 // later, the last packet had to wait for it, and its stamp is too early. So an old
 // stamp is valid only if all packets of the connection arrived in order.
-func (p *epollPoller) came(fd int) time.Duration {
+func (p *Poller) came(fd int) time.Duration {
 	now := p.Now()
 	at, ok := p.stamped()
 	if !ok || p.set {
@@ -84,7 +86,7 @@ func (p *epollPoller) came(fd int) time.Duration {
 
 // inOrder reports whether all packets of a connection arrived in order, which Linux
 // counts since 5.4.
-func (p *epollPoller) inOrder(fd int) bool {
+func (p *Poller) inOrder(fd int) bool {
 	size := uint32(unsafe.Sizeof(p.info))
 	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.IPPROTO_TCP, unix.TCP_INFO,
 		uintptr(unsafe.Pointer(&p.info)), uintptr(unsafe.Pointer(&size)), 0)
@@ -93,7 +95,7 @@ func (p *epollPoller) inOrder(fd int) bool {
 }
 
 // stamped is the kernel's time stamp of the last read.
-func (p *epollPoller) stamped() (at time.Duration, ok bool) {
+func (p *Poller) stamped() (at time.Duration, ok bool) {
 	if int(p.header.Controllen) < stampEnd {
 		return 0, false
 	}

@@ -1,4 +1,4 @@
-package engine
+package poll
 
 import (
 	"encoding/binary"
@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/load/port"
 )
 
 // A packet that fills a gap arrives after the last packet of the stream, so the last
@@ -35,7 +37,7 @@ func TestAGapInTheStreamIsFilledLate(t *testing.T) {
 			t.Skipf("needs ip: %v: %s", err, out)
 		}
 	}
-	p, err := newEpollPoller(time.Now(), []Target{{Addr: netip.MustParseAddrPort("10.9.0.2:80")}})
+	p, err := New(time.Now(), []port.Target{{Addr: netip.MustParseAddrPort("10.9.0.2:80")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,10 +45,10 @@ func TestAGapInTheStreamIsFilledLate(t *testing.T) {
 	filled := make(chan time.Duration, 1)
 	go (&farSide{file: os.NewFile(uintptr(far), "tun")}).serve(func() { filled <- p.Now() })
 
-	if out := p.Dial(0, 1, 0); out != wouldBlock {
+	if out := p.Dial(0, 1, 0); out != port.WouldBlock {
 		t.Fatalf("dial: outcome %d", out)
 	}
-	b, events := make([]byte, 100), make([]event, 1)
+	b, events := make([]byte, 100), make([]port.Event, 1)
 	wrote := false
 	for got := 0; got < len("onetwothree"); {
 		if p.Wait(events, p.Now()+time.Second, false) == 0 {
@@ -54,15 +56,15 @@ func TestAGapInTheStreamIsFilledLate(t *testing.T) {
 		}
 		if events[0].Writable && !wrote {
 			wrote = true
-			if n, out := p.Write(0, []byte("?")); n != 1 || out != succeeded {
+			if n, out := p.Write(0, []byte("?")); n != 1 || out != port.Succeeded {
 				t.Fatalf("wrote %d bytes, outcome %d", n, out)
 			}
 		}
 		n, came, out := p.Read(0, b)
-		if out == wouldBlock {
+		if out == port.WouldBlock {
 			continue
 		}
-		if got += n; out != succeeded {
+		if got += n; out != port.Succeeded {
 			t.Fatalf("outcome %d", out)
 		}
 		if string(b[:n]) == "twothree" || string(b[:n]) == "onetwothree" {

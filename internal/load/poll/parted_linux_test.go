@@ -1,4 +1,4 @@
-package engine
+package poll
 
 import (
 	"net"
@@ -7,22 +7,24 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/millicore/millicore/internal/load/port"
 )
 
 // accepted is a poller with one connection, and the service's end of it.
-func accepted(t *testing.T) (*epollPoller, *net.TCPConn) {
+func accepted(t *testing.T) (*Poller, *net.TCPConn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	p, err := newEpollPoller(time.Now(), []Target{{Addr: netip.MustParseAddrPort(l.Addr().String())}})
+	p, err := New(time.Now(), []port.Target{{Addr: netip.MustParseAddrPort(l.Addr().String())}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Release)
-	if out := p.Dial(0, 1, 0); out != succeeded && out != wouldBlock {
+	if out := p.Dial(0, 1, 0); out != port.Succeeded && out != port.WouldBlock {
 		t.Fatalf("dial: outcome %d", out)
 	}
 	server, err := l.Accept()
@@ -53,7 +55,7 @@ func TestTheServiceClosesFirst(t *testing.T) {
 	if err := server.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	events := make([]event, 1)
+	events := make([]port.Event, 1)
 	for p.parting > 0 {
 		if n := p.Wait(events, p.Now()+partWithin, false); n != 0 {
 			t.Fatalf("%d events of a connection that was given up", n)
@@ -70,7 +72,7 @@ func TestTheServiceClosesFirst(t *testing.T) {
 func TestAServiceThatDoesNotClose(t *testing.T) {
 	p, server := accepted(t)
 	p.Part(0)
-	for events := make([]event, 1); p.parting > 0; {
+	for events := make([]port.Event, 1); p.parting > 0; {
 		p.Wait(events, p.Now()+partWithin, false)
 	}
 	server.SetReadDeadline(time.Now().Add(10 * time.Second))

@@ -1,4 +1,4 @@
-package engine
+package poll
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 // spareFiles is the number of descriptors for other purposes than connections.
 const spareFiles = 64
 
-// allowFiles raises the limit of open files to what the connections need.
-func allowFiles(connections int) error {
-	need := uint64(connections + spareFiles)
+// AllowFiles raises the limit of open files to what some pollers need for connections.
+func AllowFiles(connections, pollers int) error {
+	need := uint64(connections + pollers*mostParted + spareFiles)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return fmt.Errorf("read the limit of open files: %w", err)

@@ -1,10 +1,12 @@
-package engine
+package poll
 
 import (
 	"net"
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/millicore/millicore/internal/load/port"
 )
 
 // The kernel's time stamp of data that a loop reads late is before the read.
@@ -14,12 +16,12 @@ func TestTimeStampsOfTheKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	p, err := newEpollPoller(time.Now(), []Target{{Addr: netip.MustParseAddrPort(l.Addr().String())}})
+	p, err := New(time.Now(), []port.Target{{Addr: netip.MustParseAddrPort(l.Addr().String())}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Release()
-	if out := p.Dial(0, 1, 0); out != succeeded && out != wouldBlock {
+	if out := p.Dial(0, 1, 0); out != port.Succeeded && out != port.WouldBlock {
 		t.Fatalf("dial: outcome %d", out)
 	}
 	server, err := l.Accept()
@@ -35,11 +37,11 @@ func TestTimeStampsOfTheKernel(t *testing.T) {
 		if _, err := server.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		for events := make([]event, 1); p.Wait(events, p.Now()+time.Second, false) == 0 || !events[0].Readable; {
+		for events := make([]port.Event, 1); p.Wait(events, p.Now()+time.Second, false) == 0 || !events[0].Readable; {
 		}
 		looked := p.Now()
 		n, came, out := p.Read(0, make([]byte, 10))
-		if n != 1 || out != succeeded {
+		if n != 1 || out != port.Succeeded {
 			t.Fatalf("read %d bytes, outcome %d; want 1", n, out)
 		}
 		if came < begun {

@@ -1,4 +1,4 @@
-package engine
+package poll
 
 import (
 	"time"
@@ -14,12 +14,15 @@ type parted struct {
 	until time.Duration
 }
 
+// mostParted is the maximum number of parted connections that a poller waits for.
+const mostParted = 128
+
 // A service that announced the end of a connection usually closes it within
 // microseconds of its answer. The poller waits for at most this time, and for at most
 // mostParted connections.
 const partWithin = 100 * time.Millisecond
 
-func (p *epollPoller) Part(slot int32) {
+func (p *Poller) Part(slot int32) {
 	fd := p.fds[slot]
 	event := unix.EpollEvent{Events: unix.EPOLLRDHUP, Fd: partSlot, Pad: fd}
 	if unix.EpollCtl(p.epoll, unix.EPOLL_CTL_MOD, int(fd), &event) != nil {
@@ -32,23 +35,24 @@ func (p *epollPoller) Part(slot int32) {
 	}
 	until := p.Now() + partWithin
 	p.untils[fd] = until
-	p.parted.push(parted{fd, until})
+	p.parted = append(p.parted, parted{fd, until})
 	for p.parting++; p.parting > mostParted; {
-		p.giveUp(p.parted.first().until)
+		p.giveUp(p.parted[0].until)
 	}
 }
 
 // giveUp closes the parted connections whose deadline has passed.
-func (p *epollPoller) giveUp(until time.Duration) {
-	for p.parted.len() > 0 && p.parted.first().until <= until {
-		if one := p.parted.pop(); p.untils[one.fd] == one.until {
+func (p *Poller) giveUp(until time.Duration) {
+	for len(p.parted) > 0 && p.parted[0].until <= until {
+		one := p.parted[0]
+		if p.parted = p.parted[1:]; p.untils[one.fd] == one.until {
 			p.end(one.fd)
 		}
 	}
 }
 
 // end closes a parted connection, whether or not the other side has closed it.
-func (p *epollPoller) end(fd int32) {
+func (p *Poller) end(fd int32) {
 	if p.untils[fd] != 0 { // 0: giveUp closed it after the event
 		p.untils[fd] = 0
 		p.parting--
