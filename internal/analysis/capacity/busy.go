@@ -17,6 +17,9 @@ const (
 	mostWait = 0.5
 	// idleHost is the share of idle CPU below which the CPUs of a host are used up.
 	idleHost = 0.1
+	// mostMore is how many CPUs other threads of a runtime use beside the busy ones, such as
+	// those that collect garbage.
+	mostMore = 0.12
 	// longWait is the share of the objective's latency from which a wait for a CPU
 	// explains that it is missed.
 	longWait = 0.25
@@ -64,7 +67,8 @@ func (s Stretch) busy() (by string, shown finding.Finding) {
 		return "", finding.Finding{}
 	}
 	full := 1 - host.IdleShare()
-	fewer := threads > 0 && threads < host.CPUs // so many may be busy, and leave CPUs idle
+	// So many threads may be busy and leave CPUs idle, if they never used more than themselves.
+	fewer := threads > 0 && threads < host.CPUs && sums.Value(most.sums.Server.MostCores) <= float64(threads)+mostMore
 	if erlangC(host.CPUs, full) < mostWait || host.IdleShare() >= idleHost && (fewer || !s.queuesFor(host.CPUs, full, most)) {
 		return "", finding.Finding{}
 	}
@@ -125,12 +129,12 @@ func whole(cores float64) bool {
 }
 
 // wholeCores returns how many busy threads use that many cores, 0 if no number of them
-// does. Other threads of a runtime add a little, such as those that collect garbage.
+// does. Other threads of a runtime add a little.
 // The more threads, the more likely the figure comes about by chance, so from three on
 // it is certain only if the service falls behind. Two must be busy all the time.
 func wholeCores(cores float64) (threads int, certain bool) {
 	k := math.Round(cores)
-	low, high := k-0.06, k+0.12
+	low, high := k-0.06, k+mostMore
 	if k > 2 {
 		low, high = k-0.12, k+0.08
 	}

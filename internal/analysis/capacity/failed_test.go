@@ -32,19 +32,28 @@ func TestAFewErrorsBesideAUsedLimitMayBeChance(t *testing.T) {
 }
 
 // Three busy threads leave one of four CPUs idle, where others wait for a CPU as long as a
-// quarter of the objective: it is not the host. 3.3 CPUs are no number of threads.
+// quarter of the objective: it is not the host. 3.3 CPUs are no number of threads, and three
+// threads never use 3.5 CPUs.
 func TestBusyThreadsAreNotTheHost(t *testing.T) {
-	for cores, want := range map[float64]string{3: "", 3.3: summary.ByHost} {
+	for _, c := range []struct {
+		even, odd float64 // CPUs of the even and the odd seconds
+		want      string
+	}{{3, 3, ""}, {3.3, 3.3, summary.ByHost}, {2.5, 3.5, summary.ByHost}} {
 		all := sums.New()
 		for seq := range 10 {
+			cores := c.even
+			if seq%2 == 1 {
+				cores = c.odd
+			}
+			start, end := int64(seq)*1e9, int64(seq+1)*1e9
 			all.Add(fixture.Client(seq, signals.Measure, 309, 100*time.Millisecond), "go")
-			all.Add(&signals.Frame{Trial: 1, Seq: seq, Phase: signals.Measure, Of: "go", Start: int64(seq) * 1e9, End: int64(seq+1) * 1e9, Server: &signals.Server{CPU: &cores, Up: true}}, "go")
-			all.Add(&signals.Frame{Trial: 1, Seq: seq, Phase: signals.Measure, Start: int64(seq) * 1e9, End: int64(seq+1) * 1e9, Host: &signals.Host{CPUs: 4, Idle: 4 - cores, Busy: cores}}, "go")
+			all.Add(&signals.Frame{Trial: 1, Seq: seq, Phase: signals.Measure, Of: "go", Start: start, End: end, Server: &signals.Server{CPU: &cores, Up: true}}, "go")
+			all.Add(&signals.Frame{Trial: 1, Seq: seq, Phase: signals.Measure, Start: start, End: end, Host: &signals.Host{CPUs: 4, Idle: 4 - cores, Busy: cores}}, "go")
 		}
 		goal := objective.Goal{Objective: &experiment.Objective{Quantile: "p99", Latency: 100 * time.Millisecond}}
 		s := Stretch{Sums: all, Open: true, Goal: goal, over: []overload{{load: 310, sums: all}}}
-		if by, shown := s.busy(); by != want {
-			t.Errorf("%g CPUs: limited by %q (%+v), want %q", cores, by, shown, want)
+		if by, shown := s.busy(); by != c.want {
+			t.Errorf("%g and %g CPUs: limited by %q (%+v), want %q", c.even, c.odd, by, shown, c.want)
 		}
 	}
 }

@@ -15,13 +15,14 @@ type Server struct {
 	MemoryUsed       *int64   // the highest at the end of an interval, for a service whose kernel peak is that of an earlier trial
 	MemoryTogether   *int64   // the highest of all replicas at the end of one interval
 	MemoryLimit      *int64
-	OOMKills         *int64 // in every phase
-	Restarts         *int64 // likewise
-	ListenDrops      *int64 // attempts to connect that were dropped at its sockets
-	AcceptQueue      *int64 // the longest seen at the end of an interval
-	Backlog          *int64 // of that queue
-	Refaults         *int64 // pages read again after they were evicted
-	ProcessesEnded   *int64 // beside the main ones
+	OOMKills         *int64   // in every phase
+	Restarts         *int64   // likewise
+	ListenDrops      *int64   // attempts to connect that were dropped at its sockets
+	AcceptQueue      *int64   // the longest seen at the end of an interval
+	Backlog          *int64   // of that queue
+	Refaults         *int64   // pages read again after they were evicted
+	ProcessesEnded   *int64   // beside the main ones
+	MostCores        *float64 // the highest CPU of all replicas together in one interval
 
 	Scaled Scaled // if the number of replicas changes
 
@@ -32,8 +33,9 @@ type Server struct {
 	threads  threads
 	stalled  *float64 // seconds in which a task waited for memory, summed over replicas
 
-	at  int   // seq of the latest interval
-	now int64 // bytes of memory of its replicas so far
+	at    int     // seq of the latest interval
+	now   int64   // bytes of memory of its replicas so far
+	cores float64 // and CPUs that they used
 }
 
 // NewServer returns the sums of no frame.
@@ -53,7 +55,7 @@ func (s *Server) add(f *signals.Frame) {
 	s.MemoryPeak = Higher(s.MemoryPeak, k.Memory)
 	s.MemoryUsed = Higher(s.MemoryUsed, k.Memory)
 	s.MemoryLimit = Higher(s.MemoryLimit, k.MemoryLimit)
-	s.addMemory(f)
+	s.addTogether(f)
 	if f.Phase != signals.Measure {
 		return
 	}
@@ -75,17 +77,20 @@ func (s *Server) add(f *signals.Frame) {
 	}
 }
 
-// addMemory sums the memory of the replicas at the end of an interval. All frames of
-// an interval come before those of the next one.
-func (s *Server) addMemory(f *signals.Frame) {
-	if f.Server.Memory == nil {
-		return
-	}
+// addTogether sums what the replicas have together at the end of an interval, or used in
+// it. All frames of an interval come before those of the next one.
+func (s *Server) addTogether(f *signals.Frame) {
 	if f.Seq != s.at {
-		s.at, s.now = f.Seq, 0
+		s.at, s.now, s.cores = f.Seq, 0, 0
 	}
-	s.now += *f.Server.Memory
-	s.MemoryTogether = Higher(s.MemoryTogether, &s.now)
+	if f.Server.Memory != nil {
+		s.now += *f.Server.Memory
+		s.MemoryTogether = Higher(s.MemoryTogether, &s.now)
+	}
+	if f.Server.CPU != nil && f.Phase == signals.Measure && f.Seconds() >= signals.Measurable.Seconds() {
+		s.cores += *f.Server.CPU / f.Seconds()
+		s.MostCores = Higher(s.MostCores, &s.cores)
+	}
 }
 
 func (s *Server) merge(o *Server) {
@@ -108,6 +113,7 @@ func (s *Server) merge(o *Server) {
 	s.MemoryUsed = Higher(s.MemoryUsed, o.MemoryUsed)
 	s.MemoryTogether = Higher(s.MemoryTogether, o.MemoryTogether)
 	s.MemoryLimit = Higher(s.MemoryLimit, o.MemoryLimit)
+	s.MostCores = Higher(s.MostCores, o.MostCores)
 	s.Scaled.merge(&o.Scaled)
 }
 

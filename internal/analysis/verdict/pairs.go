@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/causes"
@@ -63,24 +62,28 @@ func rank(path string, cells []*summary.Cell) *Ranking {
 	return r
 }
 
-// byTurns reports whether the tested cells have a value of the same trials: each is a round.
+// byTurns reports whether the two tested cells were measured by turns: each has a value of
+// all of its trials, and both have had one more trial before either has the next. These are
+// the rounds.
 func (r *Ranking) byTurns() bool {
-	var first *summary.Cell
+	var two []*summary.Cell
 	for i, c := range r.cells {
-		switch {
-		case r.at[i] < 0:
-			continue
-		case len(r.samples[i].values) != len(c.PerTrial):
-			return false
-		case first == nil:
-			first = c
-			continue
-		}
-		if !slices.EqualFunc(c.PerTrial, first.PerTrial, func(x, y summary.TrialFigures) bool { return x.Trial > 0 && x.Trial == y.Trial }) {
-			return false
+		if r.at[i] >= 0 && len(r.samples[i].values) == len(c.PerTrial) {
+			two = append(two, c)
 		}
 	}
-	return first != nil
+	if len(two) != 2 || len(two[0].PerTrial) != len(two[1].PerTrial) {
+		return false
+	}
+	ended := 0
+	for i := range two[0].PerTrial {
+		a, b := two[0].PerTrial[i].Trial, two[1].PerTrial[i].Trial
+		if min(a, b) <= ended {
+			return false
+		}
+		ended = max(a, b)
+	}
+	return true
 }
 
 // Between is the evidence for where x lies from y.

@@ -318,7 +318,7 @@ func TestADriftIsTakenOutByRounds(t *testing.T) {
 		for k := range cells {
 			cells[k].Cell, cells[k].Trials = k, 6
 			v := 100 + 20*float64(i) + 3*float64(k) + float64(i%3)/4*float64(k)
-			cells[k].PerTrial = append(cells[k].PerTrial, summary.TrialFigures{Trial: i + 1, P99: &v})
+			cells[k].PerTrial = append(cells[k].PerTrial, summary.TrialFigures{Trial: 2*i + 1 + (i+k)%2, P99: &v}) // A B, B A, ...
 		}
 	}
 	s := &summary.Summary{Cells: cells}
@@ -330,7 +330,11 @@ func TestADriftIsTakenOutByRounds(t *testing.T) {
 	if len(all) != 1 || all[0].Low != 3 || all[0].High != 3.5 || all[0].Shift != 3.25 || !all[0].Significant {
 		t.Errorf("%+v, want a shift of 3.25, 3 to 3.5", all)
 	}
-	cells[1].PerTrial[2].Trial = 9 // not a round of both
+	cells[1].PerTrial[5].Trial, cells[0].PerTrial[5].Trial = 13, 14
+	if e := Rank(s, "latency_ms.p99").Between(&cells[1], &cells[0]); e.Sign != 1 {
+		t.Errorf("%+v of a record with another cell", e)
+	}
+	cells[1].PerTrial[2].Trial = 7 // after the fourth of the other
 	if e := Rank(s, "latency_ms.p99").Between(&cells[1], &cells[0]); e.Sign != 0 {
 		t.Errorf("%+v of other rounds", e)
 	}

@@ -113,8 +113,10 @@ func (c *cell) ends(quantile string) (low, high float64, known bool) {
 }
 
 // undecided reports whether an interval of the cell contains the objective, or a range of its
-// few trials is as near to it as they are to each other.
-func (c *cell) undecided() bool {
+// few trials is as near to it as they are to each other. A latency that meets it is also
+// undecided if 4% more CPU for each request would make the queues that much longer, and if
+// the late requests, in such bursts as lateAtMost allows for, may be too many.
+func (c *cell) undecided(lateAtMost float64) bool {
 	o := c.objective
 	if o.Quantile != "" {
 		limit := float64(o.Latency) / 1e6
@@ -122,7 +124,13 @@ func (c *cell) undecided() bool {
 		if len(c.trials) < 6 {
 			low, high = low*math.Pow(low/high, 5), high*math.Pow(high/low, 5)
 		}
-		if low <= limit && limit < 1.1*high {
+		slack := 1.1
+		if used := c.all().ofLimit(); used > 0 && c.Load.Users == nil {
+			if slack = max(slack, 1.01*(1-used)/(1-1.04*used)); 1.04*used >= 1 {
+				slack = math.Inf(1)
+			}
+		}
+		if low <= limit && limit < slack*high || lateAtMost > 1-shareOf(o.Quantile) {
 			return true
 		}
 	}

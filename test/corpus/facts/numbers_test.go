@@ -127,7 +127,7 @@ func (e *examined) leader() {
 	near := slices.ContainsFunc(e.Experiment.Cells, func(c *cell) bool {
 		s := &e.summary.Cells[c.Index]
 		return s.Objective != nil && s.Objective.Met != nil && s.Breaking == nil && len(c.staged()) == 0 && !c.Load.Find &&
-			(c.undecided() && len(c.trials) > 1 || float64(s.Requests)*(1-summary.QuantileShare(s.Quantile())) < 10)
+			(c.undecided(s.Objective.LateAtMost) && len(c.trials) > 1 || float64(s.Requests)*(1-summary.QuantileShare(s.Quantile())) < 10)
 	})
 	whole := answer.Of(e.summary).String()
 	if stated := strings.Contains(strings.ToLower(whole), "too close to"); stated && !near {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/signals"
@@ -189,6 +190,11 @@ func (c *cell) missesFirst() float64 {
 	return math.Inf(1)
 }
 
+// orLock reports whether a limit, or a lock beside it, is what limits.
+func orLock(b *summary.BreakingPoint) bool {
+	return slices.ContainsFunc(b.Shown, func(f finding.Finding) bool { return f.Kind == finding.LimitOrLock })
+}
+
 // limit compares what limits a service with the construction, and with the windows that
 // missed the objective.
 func (e *examined) limit(c *cell, b *summary.BreakingPoint) {
@@ -197,7 +203,8 @@ func (e *examined) limit(c *cell, b *summary.BreakingPoint) {
 		return
 	}
 	own := by == summary.ByParallelism && slices.Contains(e.Limits, summary.ByService) // a kind of it
-	if len(e.Limits) > 0 && !slices.Contains(e.Limits, by) && !own {
+	either := orLock(b) && slices.Contains(e.Limits, summary.ByCPULimit)
+	if len(e.Limits) > 0 && !slices.Contains(e.Limits, by) && !own && !either {
 		e.wrong(c, "limited by %q; by construction it is %q", by, strings.Join(e.Limits, " or "))
 	}
 	over := func(of func(held) bool) bool {
@@ -293,7 +300,10 @@ func (e *examined) windows(c *cell, s *summary.Cell) {
 		for _, t := range c.trials {
 			p := newPart()
 			for _, h := range c.loads() {
-				if h.trial == t && h.load == b.Held.Target && h.stage == "test" {
+				if h.trial != t || h.load != b.Held.Target || h.stage != "test" {
+					continue
+				}
+				if ok, _ := h.meets(c.objective); ok || !late(h.part) { // else the generator missed it
 					p.merge(h.part)
 				}
 			}
