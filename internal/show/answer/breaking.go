@@ -290,14 +290,7 @@ func (a *asked) next(c *summary.Cell) string {
 		}
 		return "raise the memory limit, or look for what grows."
 	case summary.ByParallelism:
-		u := b.Shown
-		switch {
-		case len(u) > 0 && u[0].Use.OfLimit != nil && *u[0].Use.OfLimit >= fullLimit:
-			return "raise the CPU limit and the number of threads together, or add replicas."
-		case len(u) > 0 && u[0].Kind == finding.ThreadsFull:
-			return "let more threads share the work, or add processes or replicas."
-		}
-		return "add threads or replicas if its threads are busy (top -H), else look for a lock."
+		return threadsAdvice(b.Shown)
 	case summary.ByDependency:
 		if len(b.Shown) > 0 && b.Shown[0].Kind == finding.DependencyOrPool {
 			return "time a call at a low load: if it takes as long, let more calls run at a time; else relieve the dependency."
@@ -321,6 +314,21 @@ const stackAdvice = "dump its threads' stacks under that load, and look where th
 // fullLimit is the share of the CPU limit that busy threads use from which another thread
 // needs a higher limit.
 const fullLimit = 0.9
+
+// threadsAdvice is what to do about busy threads, which may be a lock unless the threads were
+// seen to be busy. A higher limit alone changes nothing for either.
+func threadsAdvice(shown []finding.Finding) string {
+	full := len(shown) > 0 && shown[0].Use.OfLimit != nil && *shown[0].Use.OfLimit >= fullLimit
+	switch known := len(shown) > 0 && shown[0].Kind == finding.ThreadsFull; {
+	case known && full:
+		return "let more threads share the work and raise the CPU limit with them, or add replicas."
+	case known:
+		return "let more threads share the work, or add processes or replicas."
+	case full:
+		return "add threads and raise the CPU limit if its threads are busy (top -H), else look for a lock."
+	}
+	return "add threads or replicas if its threads are busy (top -H), else look for a lock."
+}
 
 // fails reports whether requests without a good answer, not late ones, miss an objective.
 func fails(f finding.Finding) bool {

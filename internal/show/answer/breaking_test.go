@@ -3,8 +3,10 @@ package answer_test
 import (
 	"testing"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/show/answer"
 )
 
 func TestAnswersOfBreakingPoints(t *testing.T) {
@@ -168,4 +170,25 @@ func TestAnswersOfBreakingPoints(t *testing.T) {
 		got[name] = text(&summary.Summary{Cells: c.cells})
 	}
 	sentences(t, "breakingpoints.txt", got)
+}
+
+// A lock beside work that nearly uses the limit looks like busy threads: the limit is raised
+// only for threads.
+func TestAdviceOfBusyThreads(t *testing.T) {
+	for _, c := range []struct {
+		kind finding.Kind
+		used float64
+		want string
+	}{
+		{finding.ThreadsBusy, 0.93, "add threads and raise the CPU limit if its threads are busy (top -H), else look for a lock."},
+		{finding.ThreadsBusy, 0.5, "add threads or replicas if its threads are busy (top -H), else look for a lock."},
+		{finding.ThreadsFull, 1, "let more threads share the work and raise the CPU limit with them, or add replicas."},
+		{finding.ThreadsFull, 0.5, "let more threads share the work, or add processes or replicas."},
+	} {
+		cell := cellOf("go", breaksBetween(90, 100, 110, summary.ByParallelism))
+		cell.Breaking.Shown = []finding.Finding{{Kind: c.kind, N: 1, Use: finding.Use{Cores: ptr(1.0), OfLimit: &c.used}}}
+		if do := answer.Of(&summary.Summary{Cells: numbered(cell)}).Do; do != c.want {
+			t.Errorf("%v with %v of the limit: %q, want %q", c.kind, c.used, do, c.want)
+		}
+	}
 }
