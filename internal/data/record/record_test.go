@@ -55,7 +55,7 @@ func clientFrame(seq, good int) *signals.Frame {
 	start := int64(1_700_000_000_000+1000*seq) * 1e6
 	agent := 0
 	return &signals.Frame{Trial: 1, Seq: seq, Start: start, End: start + 1e9, Phase: signals.Measure, Agent: &agent,
-		Client: &signals.Client{Good: int64(good), Latency: h, Service: h, SendLag: signals.NewHistogram()}}
+		Client: &signals.Client{Good: int64(good), Status: map[string]int64{"UNAVAILABLE": 1}, Said: map[string]string{"UNAVAILABLE": "all away"}, Latency: h, Service: h, SendLag: signals.NewHistogram()}}
 }
 
 func frames(t *testing.T, dir string) []*signals.Frame {

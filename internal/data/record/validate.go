@@ -191,7 +191,9 @@ func (f *fault) counts(client reflect.Value) {
 			f.unless(v.Int() >= 0, "%s of the agent is %d", name, v.Int())
 		case reflect.Map:
 			for code, n := range v.Seq2() {
-				f.unless(n.Int() >= 0, "%s %s of the agent is %d", name, code, n.Int())
+				if n.CanInt() { // the others are texts
+					f.unless(n.Int() >= 0, "%s %s of the agent is %d", name, code, n.Int())
+				}
 			}
 		}
 	}
