@@ -388,12 +388,19 @@ func TestThrottlingBeforeTheWatch(t *testing.T) {
 }
 
 // Where the CPU time was not measured, bursts cannot be distinguished from a limit
-// that is used up.
+// that is used up, unless nearly every period used its quota.
 func TestThrottlingOfAnUnknownUse(t *testing.T) {
 	p := watched(goService(2, 2), 380, 412, 0.12)
 	p.Throttling.Watch.Used = nil
 	all := examine(p)
 	if len(all) != 1 || all[0].Title != "limit of 2 CPUs: throttled in 92% of 412 periods" || !strings.Contains(all[0].Fix[0], "may absorb them") {
+		t.Errorf("got %+v", all)
+	}
+	// A burst carries unused quota over, of which there is none.
+	p = watched(goService(2, 2), 480, 500, 0.12)
+	p.Throttling.Watch.Used = nil
+	all = examine(p)
+	if len(all) != 1 || all[0].Title != "limit of 2 CPUs used up (96% on average): throttled in 96% of 500 periods" || strings.Contains(all[0].Fix[0], "burst") {
 		t.Errorf("got %+v", all)
 	}
 }

@@ -188,7 +188,7 @@ func (s service) running() float64 {
 func (s service) compete() bool {
 	used, ok := s.used()
 	return s.counts != nil && ok && used >= high && s.counts.Share() >= much && s.CPU.Period > 0 &&
-		s.running() >= crowd*max(1, s.CPU.CPUs) && 2*s.spent >= *s.counts.Used
+		s.running() >= crowd*max(1, s.CPU.CPUs) && s.counts.Used != nil && 2*s.spent >= *s.counts.Used
 }
 
 // fewer reports whether to advise less parallelism: the threads compete, none of them is
@@ -228,15 +228,20 @@ func (s service) stall() time.Duration {
 	return time.Duration(float64(s.CPU.Period) * (1 - s.CPU.CPUs/p))
 }
 
-// used is the average share of the limit in use over the watch; ok is false if it
-// was not measured.
+// used is the average share of the limit in use over the watch; ok is false if it was not
+// measured. A throttled period used its whole quota, so a service that was throttled in
+// nearly all periods used the limit up, and the share is then the least that it used.
 func (s service) used() (share float64, ok bool) {
 	if s.Throttling == nil || s.Throttling.Watch == nil {
 		return 0, false
 	}
 	w := s.Throttling.Watch
-	if w.Used == nil || w.Length <= 0 || s.CPU.CPUs <= 0 {
+	if w.Length <= 0 || s.CPU.CPUs <= 0 {
 		return 0, false
+	}
+	if w.Used == nil {
+		least := min(1, float64(w.Throttled)*s.CPU.Period.Seconds()/w.Length.Seconds())
+		return least, least >= high
 	}
 	return w.Used.Seconds() / w.Length.Seconds() / s.CPU.CPUs, true
 }
