@@ -1,5 +1,7 @@
 package answer_test
 
+import "github.com/millicore/millicore/internal/analysis/summary"
+
 import "github.com/millicore/millicore/test/sample"
 
 func ptr[T any](v T) *T { return &v }
@@ -47,3 +49,7 @@ var (
 	warned        = sample.Warned
 	within        = sample.Within
 )
+
+func usesOfLimit(share float64) func(*summary.Cell) {
+	return func(c *summary.Cell) { c.CPU.OfLimit = &share }
+}

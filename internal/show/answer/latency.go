@@ -265,6 +265,10 @@ func worst(c *summary.Cell) string {
 // usedUp is the share of its CPU limit from which errors are those of an overload.
 const usedUp = 0.95
 
+// oftenStopped is the share of throttled periods from which such a limit is what requests
+// wait for: a lock whose work nearly uses the limit leaves most periods some quota.
+const oftenStopped = 0.8
+
 // unthrottled is a share of throttled periods that explains no slow tail.
 const unthrottled = 0.01
 
@@ -322,6 +326,9 @@ func (a *asked) single(i int) Answer {
 		answer.Do = logAdvice
 	case judged && answer.Why == "" && c.Causes != nil && share != nil && *share < unthrottled:
 		answer.Why, answer.Do = a.unstopped(c, *share)
+	case answer.Why == "" && share != nil && *share >= oftenStopped && c.CPU.OfLimit != nil && *c.CPU.OfLimit >= usedUp:
+		answer.Why = fmt.Sprintf("its CPU limit: %s used, throttled in %s of the periods.", whole(*c.CPU.OfLimit), whole(*share))
+		answer.Do = "raise the CPU limit, or send less."
 	}
 	if answer.Do == "" {
 		answer.Do = a.decides(c)

@@ -219,6 +219,12 @@ func TestAnswersOfCells(t *testing.T) {
 		"a single cell with its objective and a slow agent": {
 			cells: []summary.Cell{cellOf("go", p99At(2), aims("p99 <= 5ms", ptr(true)), agentLimited)},
 		},
+		"a single cell that uses its limit up": {
+			cells: []summary.Cell{cellOf("go", p99At(500), throttled(100, 100), usesOfLimit(1))},
+		},
+		"a single cell that nearly uses its limit, and is seldom stopped": {
+			cells: []summary.Cell{cellOf("go", p99At(500), throttled(40, 100), usesOfLimit(0.97))},
+		},
 		"a single cell without latency": {
 			cells: []summary.Cell{cellOf("go")},
 		},

@@ -33,7 +33,7 @@ var flagTexts = map[summary.Flag]string{
 	summary.FlagBusyHypervisor:      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison.",
 	summary.FlagDependencyThrottled: "A dependency was throttled by its own limit: part of the latency may be due to it.",
 	summary.FlagDependencyRestarted: "A dependency ended and was started again during a trial.",
-	summary.FlagFewRequests:         "Fewer than 1,000 requests were measured: their p99 is one of the slowest ten. It is not ranked.",
+	summary.FlagFewRequests:         "Fewer than 1,000 requests were measured: their p99 is one of the slowest ten.",
 	summary.FlagMovingLoad:          "The load changes over the trial, so no percentile over the whole trial is shown. See \"Levels held\".",
 	summary.FlagFailed:              "A trial failed before its end and is excluded from the figures.",
 	summary.FlagInvalid:             "A limit did not hold in a trial: it is invalid, and excluded from the figures. The warning has the reason.",
