@@ -111,16 +111,37 @@ func (s Stretch) top(by func(*overload) float64) (top *overload) {
 }
 
 // fellBehind reports whether fewer requests were answered than were due, so that
-// something was used up. It allows for those that are in flight within the objective's
-// latency, and for two standard deviations of a Poisson count. It is not known of users,
-// who wait for their answers.
+// something was used up. It is not known of users, who wait for their answers.
 func (s Stretch) fellBehind(o *overload) bool {
+	return s.Open && missing(o) > s.behindFrom(o)
+}
+
+// keptUp reports whether a service answered an overload that it would have fallen behind at
+// if it could answer little more than the lowest load that missed the objective. Then no lock
+// and no pool is known to be used up, though requests are late: those of Node.js that wait for
+// a timer end together, and wait for each other, at half of what its thread can do.
+func (s Stretch) keptUp(o *overload) bool {
+	lowest := o.load
+	for _, one := range s.over {
+		lowest = min(lowest, one.load)
+	}
+	return s.Open && o.load >= together*lowest && !s.fellBehind(o) && (o.load-lowest)*o.sums.Client.Seconds() > s.behindFrom(o)
+}
+
+// missing is how many requests were due at an overload and not answered.
+func missing(o *overload) float64 {
+	return o.load*o.sums.Client.Seconds() - o.sums.Client.Answers()
+}
+
+// behindFrom is the number of missing answers from which a service falls behind. It allows
+// for those that are in flight within the objective's latency, and for two standard
+// deviations of a Poisson count.
+func (s Stretch) behindFrom(o *overload) float64 {
 	due, latency := o.load*o.sums.Client.Seconds(), 0.0
 	if s.Goal.HasLatency() {
 		latency = s.Goal.Objective.Latency.Seconds()
 	}
-	missing := due - o.sums.Client.Answers()
-	return s.Open && missing > (1-behind)*due && missing > o.load*latency+2*math.Sqrt(due)
+	return max((1-behind)*due, o.load*latency+2*math.Sqrt(due))
 }
 
 func whole(cores float64) bool {
@@ -161,12 +182,21 @@ func erlangC(n int, share float64) float64 {
 
 // unknown returns what is known of a service that is limited by none of the causes that
 // figures show. If it falls behind and no thread, or no whole number of threads, is busy, it
-// does not wait for a CPU. Share is then how busy the busiest thread is; 0: not known.
+// does not wait for a CPU. Share is then how busy the busiest thread is; 0: not known. If it
+// keeps up, it may be neither a lock nor a pool.
 func (s Stretch) unknown() finding.Finding {
 	shown := finding.Finding{Kind: finding.NothingUsedUp, Failed: !s.tooManyFailed().None(), Use: use(&s.Sums.Server), Share: noneBusy(s.Sums)}
-	if most := s.highest(); most != nil && s.fellBehind(most) && (noneBusy(most.sums) > 0 || !whole(*most.sums.Server.Cores())) {
-		shown.Kind, shown.Load, shown.Other, shown.Use = finding.FallsBehind, most.load, *most.sums.Client.Rate(), use(&most.sums.Server)
-		shown.Share = noneBusy(most.sums)
+	most := s.highest()
+	switch {
+	case most == nil:
+		return shown
+	case s.fellBehind(most) && (noneBusy(most.sums) > 0 || !whole(*most.sums.Server.Cores())):
+		shown.Kind = finding.FallsBehind
+	case s.keptUp(most):
+		shown.Kind = finding.KeepsUp
+	default:
+		return shown
 	}
+	shown.Load, shown.Other, shown.Use, shown.Share = most.load, *most.sums.Client.Rate(), use(&most.sums.Server), noneBusy(most.sums)
 	return shown
 }

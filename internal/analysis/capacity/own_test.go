@@ -6,6 +6,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/objective"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
@@ -75,6 +76,19 @@ func TestCausesByTheServicesOwnCounters(t *testing.T) {
 	} {
 		if _, got := UnderLoad(goal, c.total); got.Kind != c.want {
 			t.Errorf("%s: %v, want kind %v", name, got, c.want)
+		}
+	}
+}
+
+// 40 ms of a request that takes twice as long are not what limits a service.
+func TestADelayedAcknowledgementBesideALongerWait(t *testing.T) {
+	for latency, want := range map[time.Duration]string{50 * time.Millisecond: summary.ByDelayedAck, 100 * time.Millisecond: summary.ByService} {
+		all := lateIn(t, 300, latency+10*time.Millisecond, signals.Server{CPU: new(1.0)})
+		all.Client.AckDelayed = 280
+		s := Stretch{Open: true, Sums: all, Goal: objective.Goal{Objective: &experiment.Objective{Quantile: "p99", Latency: latency}}}
+		by, shown := s.inside(nil)
+		if also := len(shown) == 2 && shown[1].Kind == finding.AlsoDelayed; by != want || also != (want == summary.ByService) {
+			t.Errorf("%v: %s, %+v, want %s", latency, by, shown, want)
 		}
 	}
 }

@@ -25,7 +25,9 @@ const (
 	MemoryRefaults                        // a request read Value evicted pages again, at the memory limit
 	ThreadsFull                           // N threads ran or waited for a CPU nearly all the time at Load, with Use
 	AcksDelayed                           // the last part of N answers waited for an acknowledgement, a Share of those that took as long
+	AlsoDelayed                           // likewise, beside another limit
 	AgentsRan                             // Value of Of agents until the end of trial N
+	KeepsUp                               // as FallsBehind, but nearly all of Load were answered
 )
 
 // Two findings that exclude each other. Because has what shows the limit.

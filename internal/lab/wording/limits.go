@@ -73,6 +73,13 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 		}
 		return none(f) + ": its own parallelism, locks or queues; " + used(f.Use)
 	},
+	finding.KeepsUp: func(f finding.Finding) string {
+		text := fmt.Sprintf("%s: of %s requests/s it answered %s with %.2f CPUs, but late", none(f), digits.Three(f.Load), digits.Three(f.Other), *f.Use.Cores)
+		if f.Share > 0 {
+			text += fmt.Sprintf("; the busiest thread was busy %.0f%% of the time", 100*f.Share)
+		}
+		return text + ": requests wait for each other (a lock, timers, batches) or for a backend"
+	},
 	finding.HostNotIdle: func(f finding.Finding) string {
 		return fmt.Sprintf("%.2f of %d CPUs were idle%s", f.Host.Idle, f.Host.CPUs, on(f.Host))
 	},
@@ -90,6 +97,9 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	},
 	finding.AcksDelayed: func(f finding.Finding) string {
 		return fmt.Sprintf("the last part of %s came about 40 ms after the part before, as when it waits for a delayed acknowledgement: %.0f%% of those that took as long", phrase.Plural(f.N, "answer"), 100*f.Share)
+	},
+	finding.AlsoDelayed: func(f finding.Finding) string {
+		return fmt.Sprintf("and the last part of %s came about 40 ms after the part before, as when it waits for a delayed acknowledgement (TCP_NODELAY): %.0f%% of those that took as long", phrase.Plural(f.N, "answer"), 100*f.Share)
 	},
 	finding.AgentsRan: func(f finding.Finding) string {
 		return fmt.Sprintf("%.0f of %d agents ran until the end of trial %d", f.Value, f.Of, f.N)

@@ -280,6 +280,11 @@ func (a *asked) next(c *summary.Cell) string {
 	switch b.LimitedBy {
 	case summary.ByCPULimit, summary.ByThrottling:
 		return "raise the CPU limit, or add replicas."
+	case summary.ByErrors:
+		if len(b.Shown) > 0 && b.Shown[0].N == 0 && commonError(b.Shown[0]) == summary.BadStatus {
+			return refusesAdvice
+		}
+		return logAdvice
 	case summary.ByAcceptQueue:
 		return acceptAdvice
 	case summary.ByDelayedAck:
@@ -300,6 +305,9 @@ func (a *asked) next(c *summary.Cell) string {
 		if n := len(b.Shown); n > 1 && b.Shown[n-1].Kind == finding.AlsoWaited && b.Shown[n-1].Other >= b.Shown[n-1].Value/2 {
 			return "let it make more calls at a time (threads, or a pool of connections), or ask its dependency less."
 		}
+		if len(b.Shown) > 0 && b.Shown[0].Kind == finding.KeepsUp {
+			return traceAdvice
+		}
 		return stackAdvice
 	}
 	return ""
@@ -310,6 +318,9 @@ const stopsAdvice = "look for what stops or slows it now and then (a collector, 
 
 // stackAdvice is how to find what requests wait for. A profile of CPU time does not show it.
 const stackAdvice = "dump its threads' stacks under that load, and look where they wait."
+
+// traceAdvice is how to find what single requests wait for where nothing is used up.
+const traceAdvice = "trace a slow request under that load: timers, batches, a lock or a backend make it wait."
 
 // fullLimit is the share of the CPU limit that busy threads use from which another thread
 // needs a higher limit.
@@ -341,6 +352,10 @@ func fails(f finding.Finding) bool {
 
 // toTheEnd is what to do about a run that was interrupted.
 const toTheEnd = "run it again, to its end."
+
+// refusesAdvice is what to do about error answers of a service that used up nothing and did
+// not die.
+const refusesAdvice = "read its log: a rule of its own (a rate, a queue, a pool) may refuse requests."
 
 // acceptAdvice is what to do about an accept queue that is full.
 const acceptAdvice = "raise the backlog of its listening socket (and net.core.somaxconn), or accept faster."

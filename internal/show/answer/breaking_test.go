@@ -192,3 +192,42 @@ func TestAdviceOfBusyThreads(t *testing.T) {
 		}
 	}
 }
+
+// A rule of a service that refuses requests is not shown by what it uses.
+func TestAdviceOfErrors(t *testing.T) {
+	for _, c := range []struct {
+		shown   finding.Finding
+		why, do string
+	}{
+		{finding.Finding{Share: 0.012, Counts: []finding.Count{{N: 2, Name: "cut off"}, {N: 10, Name: summary.BadStatus}}},
+			"its errors: 1.2% of the requests got an error status.", "read its log: a rule of its own (a rate, a queue, a pool) may refuse requests."},
+		{finding.Finding{Share: 0.012, N: 1, Counts: []finding.Count{{N: 10, Name: "cut off"}}},
+			"its errors: 1.2% of the requests were cut off.", "read the log of the service, in the folder of the record."},
+		{finding.Finding{Share: 0.02, Counts: []finding.Count{{N: 10, Name: "cut off"}, {N: 10, Name: summary.BadStatus}}},
+			"its errors: 2% of the requests got no good answer.", "read the log of the service, in the folder of the record."},
+	} {
+		cell := cellOf("go", breaksBetween(90, 100, 110, summary.ByErrors))
+		c.shown.Kind = finding.RequestsFailed
+		cell.Breaking.Shown = []finding.Finding{c.shown}
+		if a := answer.Of(&summary.Summary{Cells: numbered(cell)}); a.Why != c.why || a.Do != c.do {
+			t.Errorf("%+v: %q, %q; want %q, %q", c.shown, a.Why, a.Do, c.why, c.do)
+		}
+	}
+}
+
+// A service without a CPU limit is not told that it is not limited by one.
+func TestACauseWithoutALimit(t *testing.T) {
+	for _, c := range []struct {
+		used *float64
+		want string
+	}{
+		{nil, "a lock, a pool or a backend: 0.60 CPUs used; the busiest thread 60%."},
+		{ptr(0.3), "a lock, a pool or a backend, not its CPU limit: 30% used; the busiest thread 60%."},
+	} {
+		cell := cellOf("node", breaksBetween(90, 100, 110, summary.ByService))
+		cell.Breaking.Shown = []finding.Finding{{Kind: finding.NothingUsedUp, Share: 0.6, Use: finding.Use{Cores: ptr(0.6), OfLimit: c.used}}}
+		if why := answer.Of(&summary.Summary{Cells: numbered(cell)}).Why; why != c.want {
+			t.Errorf("%q, want %q", why, c.want)
+		}
+	}
+}

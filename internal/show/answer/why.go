@@ -9,6 +9,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/base/digits"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
 // limit is what limits a service at its breaking point, with the figures that show it; "":
@@ -30,6 +31,8 @@ func (a *asked) limit(c *summary.Cell) string {
 		switch f.Kind {
 		case finding.AlsoFailed:
 			text += "; just above its breaking point " + display.Share(f.Share) + " of the requests fail"
+		case finding.AlsoDelayed:
+			text += fmt.Sprintf("; %s of the slow answers also wait 40 ms for an acknowledgement (TCP_NODELAY)", whole(f.Share))
 		case finding.AlsoWaited:
 			text += fmt.Sprintf("; at low loads a request waits %s of %s ms for its dependency", digits.Three(f.Other), digits.Three(f.Value))
 		}
@@ -82,7 +85,11 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 		return "its memory limit, probably: a request reads " + digits.Three(f.Value) + " evicted pages again"
 	},
 	finding.RequestsFailed: func(f finding.Finding) string {
-		return "its errors: " + display.Share(f.Share) + " of the requests got no good answer"
+		what := "got no good answer"
+		if name := commonError(f); name != "" {
+			what = wording.Failed(name)
+		}
+		return "its errors: " + display.Share(f.Share) + " of the requests " + what
 	},
 	finding.DependencyLimitUsed: func(f finding.Finding) string {
 		return "its dependency " + display.Plain(f.Text) + ": of its own CPU limit " + usedOf(f.Use)
@@ -109,8 +116,29 @@ var limits = map[finding.Kind]func(f finding.Finding) string{
 		return fmt.Sprintf("a lock, a pool or a backend: it answered %s of %s requests/s with %s", digits.Three(f.Other), digits.Three(f.Load), usedCPUs(f.Use)) + noneBusy(f)
 	},
 	finding.NothingUsedUp: func(f finding.Finding) string {
+		if f.Use.OfLimit == nil {
+			return "a lock, a pool or a backend: " + usedCPUs(f.Use) + noneBusy(f)
+		}
 		return "a lock, a pool or a backend, not its CPU limit: " + usedOf(f.Use) + noneBusy(f)
 	},
+	finding.KeepsUp: func(f finding.Finding) string {
+		return fmt.Sprintf("not known: it answered %s of %s requests/s, but late, with %s", digits.Three(f.Other), digits.Three(f.Load), usedCPUs(f.Use)) + noneBusy(f)
+	},
+}
+
+// commonError names what happened to most of the requests that failed, as summary.Failure
+// does; "": no one thing did.
+func commonError(f finding.Finding) string {
+	all := int64(0)
+	for _, c := range f.Counts {
+		all += c.N
+	}
+	for _, c := range f.Counts {
+		if 2*c.N > all {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 func busyThreads(n int) string {
