@@ -27,7 +27,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		Trials: len(c.trials), Kept: c.exp.Measure.Kept, Requests: all.Client.Requests(),
 		RateRPS: all.Client.Rate(), Availability: all.Client.Availability(),
 		Errors: all.Client.Errors, CPU: cpuOf(&all.Server), Replicas: replicasOf(&all.Server.Scaled), Memory: memoryOf(&whole.Server),
-		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Ended: whole.Server.ProcessesEnded, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
+		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Stuck: all.Client.Stuck, Ended: whole.Server.ProcessesEnded, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
 		Frozen:       c.frozen(),
 		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []summary.TrialFigures{},
 	}

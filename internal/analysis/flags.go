@@ -41,6 +41,7 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 	flag(summary.FlagGeneratorLimited, s.Generator.Limited)
 	flag(summary.FlagNoPorts, s.Generator.NoPorts > 0)
 	flag(summary.FlagUnaccepted, unaccepted(&whole.Client.Errors))
+	flag(summary.FlagStuck, !find && c.stuck(s))
 	flag(summary.FlagRestarted, sums.Value(s.Restarts) > 0)
 	for _, t := range c.trials {
 		flag(summary.FlagDownAtEnd, !find && !c.plan.Load.Benchmark && t.ending.down())
@@ -64,6 +65,20 @@ const fewUnaccepted = 3
 // arrived, while answers arrived on others: open connections hold the service's workers.
 func unaccepted(e *summary.ErrorCounts) bool {
 	return e.Unaccepted >= fewUnaccepted && 2*e.Unaccepted >= e.Timeouts
+}
+
+// fewStuck is so few requests of one trial without an end that they may be slow ones.
+const fewStuck = 3
+
+// stuck reports whether requests of the warm-up did not end before the load did, and would
+// change the figures: the slowest of all, they are not in the latencies. In a closed loop
+// each holds a user, who sends nothing else.
+func (c *cell) stuck(s *summary.Cell) bool {
+	of := float64(s.Requests)
+	if s.Load.Users != nil {
+		of = *s.Load.Users * float64(s.Trials)
+	}
+	return s.Stuck >= fewStuck*int64(s.Trials) && float64(s.Stuck) >= c.goal.Late()*of
 }
 
 // noiseFlags returns the flags for what did not come from the service; late is the share

@@ -89,3 +89,34 @@ func TestAGeneratorOfUsersThatWaitedLimitsItsCell(t *testing.T) {
 		})
 	}
 }
+
+// A request of the warm-up that ends only after the load holds a user all the time.
+func TestRequestsWithoutAnEndAreSeen(t *testing.T) {
+	frames := func(measure, drain int64) []*signals.Frame {
+		during, after := fixture.Client(1, signals.Measure, 1000, time.Millisecond), fixture.Client(2, signals.Drain, 0, 0)
+		during.Client.Carried, after.Client.Carried = measure, drain
+		return []*signals.Frame{during, after}
+	}
+	for _, c := range []struct {
+		name           string
+		users          float64 // 0: 1,000 requests/s
+		measure, drain int64
+		want           int64
+	}{
+		{"three of fifty users", 50, 0, 3, 3},
+		{"two of fifty users", 50, 0, 2, 0},
+		{"nine of a thousand users", 1000, 0, 9, 0},
+		{"eleven of a thousand users", 1000, 0, 11, 11},
+		{"they ended during the measurement", 50, 20, 0, 0},
+		{"nine of a thousand requests", 0, 0, 9, 0},
+		{"eleven of a thousand requests", 0, 0, 11, 11},
+	} {
+		load := experiment.Load{Rate: &experiment.Target{Value: 1000}}
+		if c.users > 0 {
+			load = experiment.Load{Users: &experiment.Target{Value: c.users}}
+		}
+		if got, _ := build(fixture.Experiment(load), frames(c.measure, c.drain)...); got.Has(summary.FlagStuck) != (c.want > 0) || got.Stuck != c.drain {
+			t.Errorf("%s: flags %q, %d, want %d", c.name, got.Flags, got.Stuck, c.want)
+		}
+	}
+}

@@ -70,14 +70,15 @@ func ownCause(g objective.Goal, t *sums.Total) (by string, shown finding.Finding
 func acceptQueue(g objective.Goal, t *sums.Total) finding.Finding {
 	s, k := &t.Server, &t.Client
 	drops, n := sums.Value(s.ListenDrops), float64(k.Latency.Count())
-	late := k.Latency.Above(firstRetry)
+	late := k.Latency.Above(firstRetry) + k.Stuck // they still wait
 	patience := time.Second
 	if g.HasLatency() {
 		patience = g.Objective.Latency
 	}
 	rate := k.Rate()
+	slow := float64(late) >= g.Late()*n || k.Stuck > 0 && float64(k.Stuck) >= g.Late()*float64(sums.Value(k.OpenConnections()))
 	switch {
-	case drops < fewDrops || rate == nil || float64(late) < g.Late()*n || late > ofDrops*drops:
+	case drops < fewDrops || rate == nil || !slow || late > ofDrops*drops:
 		return finding.Finding{}
 	case s.Backlogs() >= *rate*patience.Seconds() || k.Latency.Quantile(0.5) > patience/2:
 		return finding.Finding{}

@@ -48,6 +48,12 @@ func TestCausesByTheServicesOwnCounters(t *testing.T) {
 		all.Client.AckDelayed, all.Client.Apart = delayed, apart
 		return all
 	}
+	stuck := func(users int64, drops int64) *sums.Total {
+		all := lateIn(t, 0, 0, queue(drops, 8))
+		all.Add(&signals.Frame{Trial: 1, Seq: 10, Phase: signals.Drain, Start: 10e9, End: 11e9, Agent: new(0), Client: &signals.Client{
+			Carried: users, OpenConnections: 200, Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram()}}, "go")
+		return all
+	}
 	stalled, calm := 4.0, 0.5
 	limited := queue(30, 8)
 	limited.CPU, limited.CPULimit, limited.Periods, limited.ThrottledPeriods, limited.Throttled = new(9.9), new(1.0), new(int64(100)), new(int64(95)), new(20.0)
@@ -56,6 +62,9 @@ func TestCausesByTheServicesOwnCounters(t *testing.T) {
 		want  finding.Kind
 	}{
 		"drops, and as many wait for a retry":        {lateIn(t, 30, time.Second, queue(30, 8)), finding.AcceptQueueFull},
+		"drops, and users who wait all the time":     {stuck(170, 100), finding.AcceptQueueFull},
+		"users who wait all the time":                {stuck(170, 0), finding.None},
+		"drops, and one user who waits":              {stuck(1, 100), finding.None},
 		"drops, and no request is late":              {lateIn(t, 0, 0, queue(30, 8)), finding.None},
 		"late requests, and no drops":                {lateIn(t, 30, time.Second, queue(0, 8)), finding.None},
 		"many more are late than were dropped":       {lateIn(t, 300, time.Second, queue(30, 8)), finding.None},

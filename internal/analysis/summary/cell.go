@@ -34,6 +34,7 @@ type Cell struct {
 	WaitsMS      *Waits                `json:"waits_ms"` // null: the service does not report waits, or did not wait
 	Restarts     *int64                `json:"restarts"`
 	Ended        *int64                `json:"processes_ended,omitempty"` // beside the main process, which ran on; null: not measured
+	Stuck        int64                 `json:"stuck,omitempty"`           // requests of the warm-up that did not end before the load did, of all trials
 	Frozen       string                `json:"frozen,omitempty"`          // until the end of a trial: by a "signal", or "hung"; "": it was not
 	Dependencies []Dependency          `json:"dependencies,omitempty"`
 	Benchmarks   []Benchmark           `json:"benchmarks,omitempty"` // what a service that measures itself printed

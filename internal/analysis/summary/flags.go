@@ -36,6 +36,7 @@ const (
 	FlagDownAtEnd           Flag = "down_at_end"            // a replica died, and was not back when the trial ended
 	FlagFrozen              Flag = "service_frozen"         // it neither answered nor used CPU until the trial ended
 	FlagUnaccepted          Flag = "unaccepted_connections" // timeouts behind connections that stay open
+	FlagStuck               Flag = "stuck_requests"         // of the warm-up, which did not end before the load did
 	FlagOOMKilled           Flag = "oom_killed"
 	FlagUnsteady            Flag = "unsteady" // it had not settled
 	FlagDependencyThrottled Flag = "dependency_throttled"

@@ -16,6 +16,7 @@ type Client struct {
 	Resent  int64              // requests that were sent a second time
 	Stray   int64              // connections that were replaced because of stray bytes
 	NoPorts int64              // connections that could not be made for lack of a local port
+	Stuck   int64              // requests of the warm-up that the measurement did not see end
 
 	AckDelayed, Apart int64 // as in signals.Client
 
@@ -63,6 +64,9 @@ func (c *Client) Add(f *signals.Frame) {
 			c.unjudged += k.Carried
 		}
 	}
+	if f.Phase == signals.Drain {
+		c.Stuck += k.Carried
+	}
 	c.Good += k.Good
 	addErrors(&c.Errors, k)
 	c.Resent += k.Resent
@@ -87,6 +91,7 @@ func (c *Client) merge(o *Client) {
 	c.Resent += o.Resent
 	c.Stray += o.Stray
 	c.NoPorts += o.NoPorts
+	c.Stuck += o.Stuck
 	c.AckDelayed += o.AckDelayed
 	c.Apart += o.Apart
 	c.cpu += o.cpu

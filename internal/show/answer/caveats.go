@@ -17,7 +17,7 @@ import (
 // caveats are at most two statements that qualify the answer and that it does not have,
 // what changes it most first.
 func (a *asked) caveats(answer Answer) []string {
-	all := []string{a.invalid(), a.notRanked(), a.failedStarts(), a.unanswered(), a.hysteresis(), a.killed(), a.workersEnded(), a.frozen(), a.limitedAgents(), a.disturbed(), a.untestedPoints(), a.serves()}
+	all := []string{a.invalid(), a.notRanked(), a.failedStarts(), a.unanswered(), a.stuck(), a.hysteresis(), a.killed(), a.workersEnded(), a.frozen(), a.limitedAgents(), a.disturbed(), a.untestedPoints(), a.serves()}
 	all = slices.DeleteFunc(all, func(text string) bool { return text == "" || strings.EqualFold(text, answer.Why) })
 	return answer.bounded(all)
 }
@@ -135,6 +135,16 @@ func (a *asked) workersEnded() string {
 		}
 		if c.Ended != nil && *c.Ended >= manyEnded && failed >= manyEnded {
 			return fmt.Sprintf("Of %s %s ended beside the main one (its master may kill them), and requests failed: see its log.", a.names[i], display.Grouped(*c.Ended)+" processes")
+		}
+	}
+	return ""
+}
+
+// stuck says which users, or requests, the figures do not have.
+func (a *asked) stuck() string {
+	for i := range a.s.Cells {
+		if c := &a.s.Cells[i]; c.Has(summary.FlagStuck) && c.Stuck > 0 {
+			return "Of " + a.names[i] + ", " + narrative.Stuck(c) + "."
 		}
 	}
 	return ""

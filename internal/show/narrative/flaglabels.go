@@ -27,6 +27,7 @@ var flagLabels = map[summary.Flag]string{
 	summary.FlagGeneratorLimited:    "limited by the generator",
 	summary.FlagRestarted:           "restarted",
 	summary.FlagUnaccepted:          "connections not served",
+	summary.FlagStuck:               "requests without an end",
 	summary.FlagNoPorts:             "no free port",
 	summary.FlagOOMKilled:           "killed for memory",
 	summary.FlagUnsteady:            "not settled",

@@ -2,6 +2,7 @@ package narrative
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,6 +29,7 @@ var flagTexts = map[summary.Flag]string{
 	summary.FlagFrozen:              "Until the end of a trial the service answered no request and used no CPU: it hung. That is no overload, which uses CPU.",
 	summary.FlagNoPorts:             "The generator's machine had no free local port, so requests waited to be sent. Widen net.ipv4.ip_local_port_range, or let the service keep connections open.",
 	summary.FlagUnaccepted:          "Connections that stay open hold the workers of the service, so that new ones wait. Use fewer connections, more workers, or close idle connections.",
+	summary.FlagStuck:               "Requests of the warm-up did not end before the load did: the latencies do not have them.",
 	summary.FlagRestarted:           "The service ended and was restarted during a trial. The first restart waits 1 s; a kubelet waits 10 s.",
 	summary.FlagOOMKilled:           "The kernel killed the service because it reached its memory limit.",
 	summary.FlagBusyHypervisor:      "The hypervisor gave CPUs of this machine to others. That can reverse a comparison.",
@@ -72,6 +74,8 @@ func FlagText(word summary.Flag, c *summary.Cell) string {
 	case word == summary.FlagUnaccepted && c.Errors.Unaccepted > 0:
 		return fmt.Sprintf("%s of %s were on new connections on which nothing arrived, while the service answered on others. %s",
 			display.Grouped(c.Errors.Unaccepted), display.Counted(c.Errors.Timeouts, "timeout"), flagTexts[word])
+	case word == summary.FlagStuck && c.Stuck > 0:
+		return Stuck(c) + "."
 	case word == summary.FlagNoPorts && c.Generator.NoPorts > 0:
 		return fmt.Sprintf("%s could not be made for lack of a free local port. %s", display.Counted(c.Generator.NoPorts, "connection"), flagTexts[word])
 	case word == summary.FlagNoWindows && c.ThrottledShare() != nil:
@@ -88,6 +92,16 @@ func FlagText(word summary.Flag, c *summary.Cell) string {
 		return "The generator sent " + sentOfDue(c) + ": it was the limit, not the service. Rates are lower bounds. " + generatorAdvice
 	}
 	return flagTexts[word]
+}
+
+// Stuck is how many requests of the warm-up did not end before the load did, and what that
+// says about the figures, without a full stop.
+func Stuck(c *summary.Cell) string {
+	each := float64(c.Stuck) / float64(max(1, c.Trials))
+	if c.Load.Users != nil {
+		return fmt.Sprintf("%s of %s users waited for one answer all the time, and the figures are those of the others", display.Figure(math.Round(each)), display.Figure(*c.Load.Users))
+	}
+	return display.Counted(c.Stuck, "request") + " of the warm-up did not end before the load did: the latencies do not have them"
 }
 
 // allSent is the share of an open load from which a generator has sent all of it.

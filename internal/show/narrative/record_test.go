@@ -40,6 +40,8 @@ func TestSentencesOfARecord(t *testing.T) {
 	}
 	timeouts := summary.Cell{Errors: summary.ErrorCounts{Unaccepted: 41, Timeouts: 57}}
 	got["flag, of timeouts"] = FlagText(summary.FlagUnaccepted, &timeouts)
+	got["flag, of users without an answer"] = FlagText(summary.FlagStuck, &summary.Cell{Stuck: 348, Trials: 2, Load: summary.Load{Users: new(200.0)}})
+	got["flag, of requests"] = FlagText(summary.FlagStuck, &summary.Cell{Stuck: 12, Trials: 1})
 	got["flag, of ports"] = FlagText(summary.FlagNoPorts, &summary.Cell{Generator: summary.Generator{NoPorts: 31}})
 	got["flag, of two trials"] = FlagText(summary.FlagFewTrials, &summary.Cell{Trials: 2})
 	got["flag, of a signal"] = FlagText(summary.FlagFrozen, &summary.Cell{Frozen: summary.FrozenBySignal})
