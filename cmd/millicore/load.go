@@ -11,21 +11,20 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/millicore/millicore/internal/analysis/summary"
-	"github.com/millicore/millicore/internal/front/reach"
-	"github.com/millicore/millicore/internal/lab/results"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/front/progress"
+	"github.com/millicore/millicore/internal/front/reach"
 	"github.com/millicore/millicore/internal/front/traffic"
 	"github.com/millicore/millicore/internal/front/traffic/live"
 	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/lab/results"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/show/report"
@@ -49,7 +48,8 @@ func loadCommand() *cobra.Command {
 		Example: "  millicore load -c 50 -d 30 http://127.0.0.1:8080/\n" +
 			"  millicore load -R 2000 --container api --threshold 'p99<300ms' http://127.0.0.1:8080/items\n" +
 			"  millicore load -b @order.json http://127.0.0.1:8080/orders\n" +
-			"  millicore load --stages 30s:50,1m:200 http://127.0.0.1:8080/",
+			"  millicore load --stages 30s:50,1m:200 http://127.0.0.1:8080/\n" +
+			"  millicore load --grpc shop.Orders/Get -b '{\"id\": 7}' 127.0.0.1:50051",
 		Args: exactly(1, "a URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("seed") {

@@ -84,6 +84,7 @@ func (f *loadFlags) define(c *cobra.Command) {
 	spanVar(flags, &f.Timeout, "timeout", "", 10*time.Second, "time limit of an answer, from when its request was sent")
 
 	flags.StringVarP(&f.Method, "method", "m", "", "request method (default GET, or POST with a body)")
+	f.Calls.Define(flags)
 	flags.BoolVar(&f.HTTP2, "http2", false, "HTTP/2: over TLS for https://, without it (h2c) for http://")
 	flags.IntVar(&f.Streams, "streams", 0, "with --http2: maximum number of requests at a time on a connection (default: 8 connections or more share them)")
 	flags.BoolVarP(&f.Insecure, "insecure", "k", false, "skip TLS certificate verification")
@@ -101,7 +102,6 @@ func (f *loadFlags) define(c *cobra.Command) {
 	flags.StringVar(&f.Auth.Bearer, "bearer-env", "", "environment variable with a bearer token")
 	flags.IntSliceVar(&f.Check.Status, "status", nil, "accepted status codes (default 200 to 299)")
 	flags.StringVar(&f.Check.Contains, "contains", "", "text that the body of a good answer must contain")
-
 	flags.IntVar(&f.PID, "pid", 0, "process of this machine that serves the requests: show its CPU, throttling and memory")
 	flags.StringVar(&f.Container, "container", "", "container of this machine that serves the requests: show its CPU, throttling and memory")
 

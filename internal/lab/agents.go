@@ -54,6 +54,9 @@ func (t *trial) startAgents(ctx context.Context) error {
 	number := t.cell.Load.Agents
 	ctx, cancel := context.WithTimeoutCause(ctx, agentsWithin, fmt.Errorf("not all of the %d agents ran within %v", number, span.Text(agentsWithin)))
 	defer cancel()
+	if err := Describe(ctx, &t.cell.Load, all.targets); err != nil {
+		return err
+	}
 	started, turns := make([]*runningAgent, number), make(chan struct{}, preparing)
 	var failures failures
 	var starting sync.WaitGroup

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"strings"
@@ -42,8 +43,11 @@ func requests(l *experiment.Load) []protocol.Request {
 	for _, r := range l.AllRequests() {
 		one := protocol.Request{Weight: r.Weight, Method: r.Method, Path: r.Path,
 			Headers: r.Headers, Body: r.Body, Raw: r.Inputs.Body}
+		if r.GRPC != "" {
+			call(&one, &r, l.Timeout)
+		}
 		if r.Inputs.Authorization != "" {
-			one.Headers = maps.Clone(r.Headers)
+			one.Headers = maps.Clone(one.Headers)
 			if one.Headers == nil {
 				one.Headers = map[string]string{}
 			}
@@ -100,6 +104,9 @@ func Check(e *experiment.Experiment) error {
 // would. A service that is not there, or does not speak the protocol of the load, is an
 // error; one that does not answer in time is not, because a trial measures that.
 func Reach(e *experiment.Experiment, targets []string) error {
+	if err := Describe(context.Background(), &e.Cells[0].Load, targets); err != nil {
+		return err
+	}
 	p := prepare(e, &e.Cells[0], 0, 0, 0, targets)
 	return agent.Reach(&p)
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -12,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/millicore/millicore/internal/data/experiment/schema"
 )
 
 // Inputs are the parts of a request that come from outside of the experiment
@@ -19,12 +22,14 @@ import (
 type Inputs struct {
 	Body          []byte // of BodyFile; nil without one
 	Authorization string // the header's value; empty without Auth
+	Schema        []byte // of GRPC: a FileDescriptorSet; nil until it is known
 }
 
 // InputSet is the inputs of all requests and services, by what these name. It is sent to
 // where the experiment runs. It is in no record, since it has credentials.
 type InputSet struct {
 	Bodies         map[string][]byte `json:"bodies,omitempty"`         // by body_file
+	Schemas        map[string][]byte `json:"schemas,omitempty"`        // by Request.schema
 	Authorizations map[string]string `json:"authorizations,omitempty"` // by Auth.String
 	Authorities    map[string]string `json:"authorities,omitempty"`    // certificates in PEM, by ca_file
 	Identities     map[string]string `json:"identities,omitempty"`     // certificate and key in PEM, by Load.identity
@@ -50,19 +55,13 @@ const largestBody = 32 << 20
 func (e *Experiment) requests() []*Request {
 	var all []*Request
 	for i := range e.Cells {
-		l := &e.Cells[i].Load
-		for j := range l.Mix {
-			all = append(all, &l.Mix[j])
-		}
-		if !l.Benchmark {
-			all = append(all, &l.Request)
-		}
+		all = append(all, e.Cells[i].Load.requests()...)
 	}
 	return all
 }
 
 func newInputSet() InputSet {
-	return InputSet{Bodies: map[string][]byte{}, Authorizations: map[string]string{}, Authorities: map[string]string{},
+	return InputSet{Bodies: map[string][]byte{}, Schemas: map[string][]byte{}, Authorizations: map[string]string{}, Authorities: map[string]string{},
 		Identities: map[string]string{}, Variables: map[string]string{}, Hashes: map[string]string{}}
 }
 
@@ -97,6 +96,13 @@ func (e *Experiment) ReadInputs(dir string, getenv func(string) string) error {
 			}
 			in.Bodies[name] = body
 		}
+		if name := r.schema(); r.Proto != "" && in.Schemas[name] == nil {
+			data, err := schema.Read(context.Background(), within(dir, r.Proto), withinAll(dir, r.Imports))
+			if err != nil {
+				return &InputError{"request " + r.GRPC, "proto", err}
+			}
+			in.Schemas[name] = data
+		}
 		if r.Auth != nil {
 			header, err := r.Auth.header(getenv)
 			if err != nil {
@@ -128,6 +134,9 @@ func (e *Experiment) InputSet() InputSet {
 		if r.BodyFile != "" {
 			in.Bodies[r.BodyFile] = r.Inputs.Body
 		}
+		if r.Proto != "" {
+			in.Schemas[r.schema()] = r.Inputs.Schema
+		}
 		if r.Auth != nil {
 			in.Authorizations[r.Auth.String()] = r.Inputs.Authorization
 		}
@@ -157,13 +166,16 @@ func (e *Experiment) SetInputs(in InputSet) error {
 				return fmt.Errorf("request %s %s: there is no body for it among the inputs", r.Method, r.Path)
 			}
 		}
+		if r.Inputs.Schema = in.Schemas[r.schema()]; r.Proto != "" && r.Inputs.Schema == nil {
+			return fmt.Errorf("request %s: there is no schema for it among the inputs", r.GRPC)
+		}
 		if r.Auth != nil {
 			if r.Inputs.Authorization = in.Authorizations[r.Auth.String()]; r.Inputs.Authorization == "" {
 				return fmt.Errorf("request %s %s: there are no credentials for it among the inputs", r.Method, r.Path)
 			}
 		}
 	}
-	if own := e.InputSet(); len(own.Bodies) != len(in.Bodies) || len(own.Authorizations) != len(in.Authorizations) || len(own.Authorities) != len(in.Authorities) || len(own.Identities) != len(in.Identities) || len(own.Variables) != len(in.Variables) {
+	if own := e.InputSet(); len(own.Bodies) != len(in.Bodies) || len(own.Schemas) != len(in.Schemas) || len(own.Authorizations) != len(in.Authorizations) || len(own.Authorities) != len(in.Authorities) || len(own.Identities) != len(in.Identities) || len(own.Variables) != len(in.Variables) {
 		return errors.New("the inputs are those of another experiment")
 	}
 	return nil
@@ -194,12 +206,22 @@ func (a *Auth) header(getenv func(string) string) (string, error) {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(secret)), nil
 }
 
+// schema is the key of a call's schema among the inputs; "" for a schema of the service's own.
+func (r *Request) schema() string { return strings.Join(append([]string{r.Proto}, r.Imports...), "\n") }
+
 // within is a file relative to dir.
 func within(dir, name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
 	return filepath.Join(dir, name)
+}
+
+func withinAll(dir string, names []string) (all []string) {
+	for _, name := range names {
+		all = append(all, within(dir, name))
+	}
+	return all
 }
 
 // Certificates reads the certificates of a PEM file, without what else is in it, such as

@@ -1,6 +1,9 @@
 package experiment
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Load is the traffic of a cell. Exactly one of Users, Rate and Benchmark is set.
 type Load struct {
@@ -41,6 +44,39 @@ var Protocols = []string{"http/1.1", "https", "h2", "h2c"}
 // Secure reports whether the protocol has TLS.
 func (l *Load) Secure() bool { return l.Protocol == "https" || l.Protocol == "h2" }
 
+// Settle completes the load: calls of gRPC need HTTP/2, and are POST requests.
+func (l *Load) Settle() {
+	calls := l.Calls()
+	for _, r := range calls {
+		r.Method, r.Path = "POST", "/"+r.GRPC
+	}
+	switch {
+	case len(calls) > 0 && l.Secure():
+		l.Protocol = "h2"
+	case len(calls) > 0:
+		l.Protocol = "h2c"
+	case l.Protocol == Protocols[0]:
+		l.Protocol = ""
+	}
+}
+
+// Calls are the requests that are calls of gRPC, to be changed.
+func (l *Load) Calls() []*Request {
+	return slices.DeleteFunc(l.requests(), func(r *Request) bool { return r.GRPC == "" })
+}
+
+// requests are the requests of the load, to be changed.
+func (l *Load) requests() []*Request {
+	var all []*Request
+	for i := range l.Mix {
+		all = append(all, &l.Mix[i])
+	}
+	if !l.Benchmark {
+		all = append(all, &l.Request)
+	}
+	return all
+}
+
 // HTTP2 reports whether the protocol is HTTP/2.
 func (l *Load) HTTP2() bool { return l.Protocol == "h2" || l.Protocol == "h2c" }
 
@@ -65,7 +101,10 @@ func (l *Load) AllRequests() []Request {
 type Request struct {
 	Weight   int               `json:"weight,omitempty" yaml:"weight" default:"1" doc:"How often it is sent, relative to the other requests of the mix."`
 	Method   string            `json:"method" yaml:"method" default:"GET" enum:"GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS,QUERY,PROPFIND,PROPPATCH,MKCOL,COPY,MOVE,LOCK,UNLOCK,REPORT,SEARCH,PURGE" noun:"method" doc:"Request method."`
-	Path     string            `json:"path" yaml:"path,required" kind:"path" doc:"Path, with its query."`
+	Path     string            `json:"path" yaml:"path,required" or:"grpc" kind:"path" doc:"Path, with its query."`
+	GRPC     string            `json:"grpc,omitempty" yaml:"grpc" doc:"Method of gRPC to call, as pkg.Service/Method, in place of a path. The body is its message as JSON. The load then uses h2c, or h2 if its protocol has TLS."`
+	Proto    string            `json:"proto,omitempty" yaml:"proto" names:"no" doc:"With grpc: file .proto with the method, or a set of descriptors (protoc --include_imports -o, buf build -o), relative to the experiment file. Default: the service is asked, by reflection."`
+	Imports  []string          `json:"import_paths,omitempty" yaml:"import_paths" names:"no" doc:"With proto: folders from which the file, or what it imports, is imported; default: its own."`
 	Headers  map[string]string `json:"headers,omitempty" yaml:"headers" keys:"headerName" kind:"headerValue" doc:"Headers in addition to those of the agent."`
 	Body     string            `json:"body,omitempty" yaml:"body" doc:"Body of the request."`
 	BodyFile string            `json:"body_file,omitempty" yaml:"body_file" names:"no" doc:"File with the body, relative to the experiment file; it is sent unchanged, braces included."`

@@ -3,11 +3,8 @@ package traffic
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -84,33 +81,20 @@ func credentials(r *experiment.Request) bool {
 // redirect sends a request, and returns the URL to which it is redirected; nil: to none.
 // The host's own requests have the Host header of the load.
 func (o *Options) redirect(ctx context.Context, at *url.URL, r *experiment.Request, own bool) (*url.URL, error) {
-	client := serviceclient.Client(protocolOf(at.Scheme == "https", o.HTTP2), o.Timeout)
-	transport := client.Transport.(*http.Transport)
-	transport.TLSClientConfig.InsecureSkipVerify = o.Insecure
+	as, err := experiment.Load{Protocol: protocolOf(at.Scheme == "https", o.HTTP2), Timeout: o.Timeout, Insecure: o.Insecure}, error(nil)
 	if o.CACert != "" {
-		pem, err := experiment.Certificates(o.CACert)
-		if err != nil {
+		if as.CA, err = experiment.Certificates(o.CACert); err != nil {
 			return nil, fmt.Errorf("--cacert: %w", err)
 		}
-		transport.TLSClientConfig.RootCAs = x509.NewCertPool()
-		transport.TLSClientConfig.RootCAs.AppendCertsFromPEM([]byte(pem))
 	}
 	if o.Cert != "" {
-		pem, err := experiment.Identity(o.Cert, cmp.Or(o.Key, o.Cert))
-		if err != nil {
+		if as.Identity, err = experiment.Identity(o.Cert, cmp.Or(o.Key, o.Cert)); err != nil {
 			return nil, fmt.Errorf("--cert: %w", err)
 		}
-		own, err := tls.X509KeyPair([]byte(pem), []byte(pem))
-		if err != nil {
-			return nil, fmt.Errorf("--cert: %w", err)
-		}
-		transport.TLSClientConfig.Certificates = []tls.Certificate{own}
 	}
-	if o.Socket != "" {
-		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "unix", o.Socket)
-		}
+	client, err := serviceclient.AsLoad(&as, o.addressOf(at))
+	if err != nil {
+		return nil, fmt.Errorf("--cert: %w", err)
 	}
 	request, err := http.NewRequestWithContext(ctx, r.Method, at.String(), http.NoBody)
 	if err != nil {

@@ -37,6 +37,7 @@ type Options struct {
 	Warmup      time.Duration
 	Timeout     time.Duration
 
+	Calls
 	HTTP2    bool
 	Insecure bool
 	CACert   string // file with the certificates of the only trusted authorities
@@ -97,6 +98,10 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 		return fmt.Errorf("-n %d: want 1 or more", o.Requests)
 	case o.Duration <= 0:
 		return fmt.Errorf("-d %s: want a time above 0", span.Text(o.Duration))
+	case o.GRPC != "" && (changed("method") || changed("status") || o.Closes || o.Follow):
+		return errors.New("--grpc calls a method over HTTP/2, and a call is good if its status is OK: leave out -m, --status, --no-keepalive and --follow")
+	case o.Proto != "" && o.GRPC == "" || len(o.Imports) > 0 && o.Proto == "":
+		return errors.New("--proto needs --grpc, the method to call, and --import-path needs --proto")
 	case o.Body != "" && o.BodyFile != "":
 		return errors.New("--body and --body-file exclude each other; keep one")
 	case o.Auth.Basic != "" && o.Auth.Bearer != "":
@@ -105,8 +110,8 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 		return body
 	case o.Closes && o.HTTP2:
 		return errors.New("--no-keepalive is for HTTP/1.1: HTTP/2 sends all requests on shared connections")
-	case o.Streams < 0 || o.Streams > 0 && !o.HTTP2:
-		return fmt.Errorf("--streams %d: want 1 or more, with --http2: a connection of HTTP/1.1 has one request at a time", o.Streams)
+	case o.Streams < 0 || o.Streams > 0 && !o.HTTP2 && o.GRPC == "":
+		return fmt.Errorf("--streams %d: want 1 or more, with --http2 or --grpc: a connection of HTTP/1.1 has one request at a time", o.Streams)
 	case o.CACert != "" && o.Insecure:
 		return errors.New("--cacert and --insecure exclude each other; keep one")
 	case o.Key != "" && o.Cert == "":
@@ -173,7 +178,7 @@ func (o *Options) named(err error) error {
 	if !errors.As(err, &input) {
 		return err
 	}
-	flag := map[string]string{"body_file": "--body-file " + o.BodyFile, "auth": "--basic-env", "ca_file": "--cacert", "cert_file": "--cert"}[input.Key]
+	flag := map[string]string{"body_file": "--body-file " + o.BodyFile, "proto": "--proto", "auth": "--basic-env", "ca_file": "--cacert", "cert_file": "--cert"}[input.Key]
 	switch {
 	case input.Key == "body_file" && o.BodyFile == "":
 		flag = "-b " + o.Body
@@ -205,8 +210,12 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 	if observed != nil {
 		o.observedLimits(&s, observed.Limits())
 	}
-	s.SetGiven("-m", "load.request.method", MethodOf(o.Method, o.Body != "" || o.BodyFile != ""))
-	s.Set("the URL's path", "load.request.path", t.Path)
+	if o.GRPC != "" {
+		o.Calls.request(&s)
+	} else {
+		s.SetGiven("-m", "load.request.method", MethodOf(o.Method, o.Body != "" || o.BodyFile != ""))
+		s.Set("the URL's path", "load.request.path", t.Path)
+	}
 	s.Set("-H", "load.request.headers", headers)
 	s.SetGiven("-b", "load.request.body", body)
 	s.SetGiven("-b", "load.request.body_file", bodyFile)

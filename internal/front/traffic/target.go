@@ -13,6 +13,12 @@ import (
 
 // Target is the destination of a URL, or the unix socket of the options.
 func (o *Options) Target(url string, lookup func(host string) ([]string, error)) (reach.Target, error) {
+	if o.GRPC != "" {
+		var err error
+		if url, err = serverOf(url); err != nil {
+			return reach.Target{}, err
+		}
+	}
 	if o.Socket == "" {
 		return reach.ParseTarget(url, lookup)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/load/engine"
+	"github.com/millicore/millicore/internal/load/message"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
@@ -119,7 +120,7 @@ func newTarget(name string, requests []protocol.Request) (engine.Target, error) 
 		if strings.HasPrefix(host, socketPrefix) {
 			host = "localhost"
 		}
-		template, err := newRequest(host, r).Compile()
+		template, err := newTemplate(host, r)
 		if err != nil {
 			return engine.Target{}, err
 		}
@@ -168,16 +169,26 @@ func CheckRequest(r protocol.Request) error {
 	if _, err := newKind(r); err != nil {
 		return err
 	}
-	_, err := newRequest(cmp.Or(r.Host, "localhost"), r).Compile()
+	if r.Call != nil && r.Call.Schema == nil { // the service will say it
+		r.Call = nil
+	}
+	_, err := newTemplate(cmp.Or(r.Host, "localhost"), r)
 	return err
 }
 
-func newRequest(host string, r protocol.Request) wire.Request {
+func newTemplate(host string, r protocol.Request) (*wire.Template, error) {
 	w := wire.Request{Method: r.Method, Path: r.Path, Host: host, Headers: r.Headers, Body: r.Body}
 	if r.Raw != nil {
 		w.Body, w.Raw = string(r.Raw), true
 	}
-	return w
+	if r.Call != nil {
+		encoder, err := message.New(r.Call.Schema, r.Call.Method)
+		if err != nil {
+			return nil, err
+		}
+		w.Encode = encoder.Append
+	}
+	return w.Compile()
 }
 
 // resolve finds the address of a replica. Of several addresses, such as ::1 and

@@ -73,6 +73,13 @@ type Request struct {
 	Body    string            `json:"body,omitempty"`
 	Raw     []byte            `json:"raw,omitempty"` // a body that is sent unchanged, instead of Body
 	Check   *Check            `json:"check,omitempty"`
+	Call    *Call             `json:"call,omitempty"` // the body is the JSON of a gRPC message
+}
+
+// Call is what makes a request a call of gRPC.
+type Call struct {
+	Method string `json:"method"` // pkg.Service/Method
+	Schema []byte `json:"schema"` // a FileDescriptorSet that has it
 }
 
 // Check defines which answers are good. Failed checks and bad statuses are counted

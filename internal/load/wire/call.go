@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -93,4 +95,40 @@ func (a *Answer) Text() string {
 		text = string(a.text)
 	}
 	return strings.ToValidUTF8(text[:min(len(text), longestText)], "")
+}
+
+// encoded replaces a body without placeholders by what Encode makes of it. Of one that has some
+// it checks what they can become at most and at least.
+func (r Request) encoded(body []piece) ([]piece, error) {
+	if r.Encode == nil {
+		return body, nil
+	}
+	var once []byte
+	for _, highest := range []bool{false, true} {
+		bound := slices.Clone(body)
+		for i := range bound {
+			if p := &bound[i]; p.kind == random && highest {
+				p.low += int64(p.numbers - 1)
+			}
+			bound[i].numbers = 1
+		}
+		var err error
+		if once, err = r.Encode(nil, []byte(example(bound))); err != nil {
+			return nil, fmt.Errorf("request: body: %w", err)
+		}
+	}
+	if differs(body) {
+		return body, nil
+	}
+	return []piece{{text: once}}, nil
+}
+
+// appendEncoded appends what encode makes of a body. That of the bounds was valid, so it
+// always is; else the service would get an empty message of no length.
+func (t *Template) appendEncoded(b, body []byte) []byte {
+	b, err := t.encode(b, body)
+	if err != nil {
+		return append(b, 0, 0, 0, 0, 0)
+	}
+	return b
 }

@@ -20,6 +20,9 @@ type Request struct {
 	Headers map[string]string
 	Body    string
 	Raw     bool // the body is sent unchanged, without placeholders
+	// Encode, if it is set, makes the bytes to send of the body, as of a gRPC message: it appends
+	// them to b. The head then has no length, so it needs HTTP/2.
+	Encode func(b, body []byte) ([]byte, error)
 }
 
 // Bytes returns the bytes of the request. A Host header overrides the field. It is an
@@ -82,7 +85,7 @@ func (r Request) lines(length int) string {
 		}
 	}
 	sort.Strings(lines)
-	if length > 0 || length == 0 && (method == "POST" || method == "PUT" || method == "PATCH") {
+	if r.Encode == nil && (length > 0 || length == 0 && (method == "POST" || method == "PUT" || method == "PATCH")) {
 		lines = append(lines, contentLength+strconv.Itoa(length)+"\r\n")
 	}
 	return method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + strings.Join(lines, "")

@@ -19,7 +19,8 @@ import (
 type Template struct {
 	head, body []piece
 	fixed      []byte // the whole request, if it has no placeholders
-	measured   bool   // the body has placeholders, so its length is written at each rendering
+	encode     func(b, body []byte) ([]byte, error)
+	measured   bool // the body has placeholders, so its length is written at each rendering
 	answerless bool
 	idempotent bool
 	closes     bool
@@ -79,7 +80,10 @@ func (r Request) Compile() (*Template, error) {
 	if _, err := sample.Bytes(); err != nil {
 		return nil, err
 	}
-	t := &Template{body: body, measured: differs(body), answerless: r.Method == "HEAD", idempotent: isIdempotent(r.Method), closes: closes}
+	if body, err = r.encoded(body); err != nil {
+		return nil, err
+	}
+	t := &Template{body: body, encode: r.Encode, measured: differs(body), answerless: r.Method == "HEAD", idempotent: isIdempotent(r.Method), closes: closes}
 	length := len(sample.Body)
 	if t.measured {
 		length = unknown
@@ -121,6 +125,9 @@ func (t *Template) Append(b []byte, v *Values) []byte {
 		return appendPieces(b, t.body, v)
 	}
 	v.body = appendPieces(v.body[:0], t.body, v)
+	if t.encode != nil {
+		return t.appendEncoded(append(b, "\r\n"...), v.body)
+	}
 	b = append(b, contentLength...)
 	b = strconv.AppendInt(b, int64(len(v.body)), 10)
 	b = append(b, "\r\n\r\n"...)

@@ -122,9 +122,7 @@ func (d *decoder) readLoad(n *node) experiment.Load {
 	var l experiment.Load
 	f := fieldOf("load")
 	d.value(n, &f, reflect.ValueOf(&l).Elem())
-	if l.Protocol == experiment.Protocols[0] {
-		l.Protocol = ""
-	}
+	l.Settle()
 	if len(l.Mix) > 0 {
 		for i := range l.Mix {
 			d.checkRequest(&l.Mix[i], n.child("mix").items[i])
@@ -147,12 +145,12 @@ func (d *decoder) checkRequest(r *experiment.Request, n *node) {
 	if body := n.child("body"); r.BodyFile != "" && d.has(body) {
 		d.conflict(n.path, []*node{n.child("body_file"), body}, "body and body_file exclude one another; keep one")
 	}
-	if r.Auth != nil {
-		auth := n.child("auth")
-		for name := range r.Headers {
-			if strings.EqualFold(name, "Authorization") {
-				d.conflict(auth.path, []*node{auth.child("basic_env"), auth.child("bearer_env")}, "the header %s is set by auth; keep one", name)
-			}
+	if r.Proto != "" && r.GRPC == "" || len(r.Imports) > 0 && r.Proto == "" {
+		d.conflict(n.path, []*node{n.child("proto"), n.child("import_paths")}, "proto is for grpc, and import_paths for proto")
+	}
+	for name := range r.Headers {
+		if auth := n.child("auth"); r.Auth != nil && strings.EqualFold(name, "Authorization") {
+			d.conflict(auth.path, []*node{auth.child("basic_env"), auth.child("bearer_env")}, "the header %s is set by auth; keep one", name)
 		}
 	}
 	if r.Check != nil {

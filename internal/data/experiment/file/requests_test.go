@@ -120,3 +120,17 @@ func TestReadInputs(t *testing.T) {
 	delete(env, "WHO")
 	refused("the variable WHO is not set")
 }
+
+// A call of gRPC is a POST request over HTTP/2, with TLS if the load's protocol has it.
+func TestCalls(t *testing.T) {
+	for protocol, want := range map[string]string{"": "h2c", "protocol: http/1.1, ": "h2c", "protocol: https, ": "h2", "protocol: h2, ": "h2"} {
+		e, err := file.Parse("x.yaml", []byte("name: x\nservices: {go: {workload: go}}\nload: {"+protocol+"request: {grpc: a.B/C, body: '{}'}, users: 1}\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &e.Cells[0].Load
+		if r := l.Request; r.Method != "POST" || r.Path != "/a.B/C" || l.Protocol != want {
+			t.Errorf("%s: %s %s over %q, want POST /a.B/C over %s", protocol, r.Method, r.Path, l.Protocol, want)
+		}
+	}
+}

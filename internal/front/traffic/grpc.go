@@ -1,0 +1,44 @@
+package traffic
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/millicore/millicore/internal/data/experiment/file"
+)
+
+// Calls are the flags of a load that calls a method of gRPC.
+type Calls struct {
+	GRPC    string   // pkg.Service/Method; "": HTTP
+	Proto   string   // file with its schema; "": by reflection
+	Imports []string // folders of what Proto imports
+}
+
+// Define defines the flags.
+func (c *Calls) Define(flags *pflag.FlagSet) {
+	flags.StringVar(&c.GRPC, "grpc", "", "call this method of gRPC, as pkg.Service/Method: -b is its message as JSON, -H sets metadata")
+	flags.StringVar(&c.Proto, "proto", "", "file .proto with the method, or descriptors from protoc or buf (default: ask the service, by reflection)")
+	flags.StringArrayVar(&c.Imports, "import-path", nil, "with --proto: folder of what the file imports (repeatable; default: its own)")
+}
+
+// request sets the request of the load.
+func (c *Calls) request(s *file.Settings) {
+	s.Set("--grpc", "load.request.grpc", c.GRPC)
+	s.SetGiven("--proto", "load.request.proto", c.Proto)
+	s.SetGiven("--import-path", "load.request.import_paths", c.Imports)
+}
+
+// serverOf is the URL of a gRPC service, which may be written as host:port. It has no path:
+// that of a call is its method.
+func serverOf(text string) (string, error) {
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found {
+		scheme, rest = "http", text
+	}
+	if strings.ContainsAny(strings.TrimSuffix(rest, "/"), "/?") {
+		return "", fmt.Errorf("%s: with --grpc write host:port, or https://host:port for TLS: --grpc has the path", text)
+	}
+	return scheme + "://" + rest, nil
+}

@@ -1,0 +1,80 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/load/protocol"
+	"github.com/millicore/millicore/internal/load/reflection"
+	"github.com/millicore/millicore/internal/load/serviceclient"
+)
+
+// call makes a request a call of gRPC, with the headers that these have.
+func call(one *protocol.Request, r *experiment.Request, timeout time.Duration) {
+	one.Call = &protocol.Call{Method: r.GRPC, Schema: r.Inputs.Schema}
+	one.Headers = map[string]string{
+		"Content-Type": "application/grpc", "Te": "trailers",
+		"Grpc-Timeout": strconv.FormatInt(timeout.Milliseconds(), 10) + "m",
+	}
+	for name, value := range r.Headers {
+		one.Headers[textproto.CanonicalMIMEHeaderKey(name)] = value
+	}
+}
+
+// describedWithin is the timeout of a service that is asked for its schema.
+const describedWithin = 10 * time.Second
+
+// Describe asks the service at one of the targets for the schemas of the calls of gRPC that
+// name no file.
+func Describe(ctx context.Context, l *experiment.Load, targets []string) error {
+	ctx, cancel := context.WithTimeout(ctx, describedWithin)
+	defer cancel()
+	for _, r := range l.Calls() {
+		if r.Inputs.Schema != nil {
+			continue
+		}
+		for _, target := range targets {
+			if target == "" { // it has gone
+				continue
+			}
+			var err error
+			if r.Inputs.Schema, err = schemaOf(ctx, l, r, target); err != nil {
+				return fmt.Errorf("the schema of %s: %w", r.GRPC, err)
+			}
+			break
+		}
+	}
+	return nil
+}
+
+func schemaOf(ctx context.Context, l *experiment.Load, r *experiment.Request, target string) ([]byte, error) {
+	client, err := serviceclient.AsLoad(l, target)
+	if err != nil {
+		return nil, err
+	}
+	defer client.CloseIdleConnections()
+	address := target
+	if strings.HasPrefix(target, "unix:") {
+		address = "localhost"
+	}
+	c := &reflection.Client{HTTP: client, URL: serviceclient.URL(l.Protocol, address, ""), Headers: http.Header{}}
+	for name, value := range r.Headers {
+		switch {
+		case strings.Contains(value, "{{"): // it differs from call to call
+		case strings.EqualFold(name, "Host"):
+			c.Host = value
+		default:
+			c.Headers.Set(name, value)
+		}
+	}
+	if r.Inputs.Authorization != "" {
+		c.Headers.Set("Authorization", r.Inputs.Authorization)
+	}
+	return c.Schema(ctx, r.GRPC)
+}

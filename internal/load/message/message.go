@@ -1,0 +1,138 @@
+// Package message makes the bytes of gRPC requests from JSON. A schema, which lists the
+// services and their messages, says how. It is pure: packages data/experiment/schema and
+// load/reflection find schemas.
+package message
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
+)
+
+// Encoder makes the requests of one method. It may be used by several goroutines.
+type Encoder struct {
+	input protoreflect.MessageDescriptor
+	types *dynamicpb.Types // of Any
+}
+
+// prefix is the number of bytes before a message: whether it is compressed, and its length
+// (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+const prefix = 5
+
+// Split splits pkg.Service/Method.
+func Split(method string) (service, name string, err error) {
+	service, name, found := strings.Cut(method, "/")
+	if !found || !protoreflect.FullName(service).IsValid() || !protoreflect.Name(name).IsValid() {
+		return "", "", fmt.Errorf("%q is not a method of gRPC; write it as pkg.Service/Method", method)
+	}
+	return service, name, nil
+}
+
+// New makes the encoder of a method, such as pkg.Service/Method. The schema is a
+// FileDescriptorSet, as protoc -o writes it. An unknown service or method is an error with
+// those that there are.
+func New(schema []byte, method string) (*Encoder, error) {
+	service, name, err := Split(method)
+	if err != nil {
+		return nil, err
+	}
+	files, err := Files(schema)
+	if err != nil {
+		return nil, err
+	}
+	found, err := files.FindDescriptorByName(protoreflect.FullName(service))
+	s, is := found.(protoreflect.ServiceDescriptor)
+	if err != nil || !is {
+		return nil, NoService(service, services(files))
+	}
+	m := s.Methods().ByName(protoreflect.Name(name))
+	if m == nil {
+		var all []string
+		for i := range s.Methods().Len() {
+			all = append(all, string(s.Methods().Get(i).Name()))
+		}
+		return nil, fmt.Errorf("the service %s has no method %s; it has: %s", service, name, strings.Join(all, ", "))
+	}
+	return &Encoder{m.Input(), dynamicpb.NewTypes(files)}, nil
+}
+
+// NoService is the error of a service that is not one of those that there are.
+func NoService(name string, all []string) error {
+	if len(all) == 0 {
+		return fmt.Errorf("there is no service %s, nor any other", name)
+	}
+	slices.Sort(all)
+	return fmt.Errorf("there is no service %s; there are: %s", name, strings.Join(all, ", "))
+}
+
+// Files are the files of a schema.
+func Files(schema []byte) (*protoregistry.Files, error) {
+	var set descriptorpb.FileDescriptorSet
+	if err := proto.Unmarshal(schema, &set); err != nil || len(set.File) == 0 {
+		return nil, fmt.Errorf("the schema is no set of descriptors, as protoc -o or buf build -o writes it")
+	}
+	files, err := protodesc.NewFiles(&set)
+	if err != nil {
+		return nil, fmt.Errorf("the schema is not complete (protoc needs --include_imports): %s", plain(err))
+	}
+	return files, nil
+}
+
+func services(files *protoregistry.Files) (all []string) {
+	files.RangeFiles(func(f protoreflect.FileDescriptor) bool {
+		for i := range f.Services().Len() {
+			all = append(all, string(f.Services().Get(i).FullName()))
+		}
+		return true
+	})
+	return all
+}
+
+// Append appends a request whose message is JSON. An empty text is the empty message. An
+// error names the field that does not fit.
+func (e *Encoder) Append(b, json []byte) ([]byte, error) {
+	m := dynamicpb.NewMessage(e.input)
+	if len(json) > 0 {
+		if err := (protojson.UnmarshalOptions{Resolver: e.types}).Unmarshal(json, m); err != nil {
+			return b, e.unfit(err)
+		}
+	}
+	start := len(b)
+	b = append(b, make([]byte, prefix)...)
+	b, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(b, m)
+	if err != nil {
+		return b[:start], e.unfit(err)
+	}
+	binary.BigEndian.PutUint32(b[start+1:], uint32(len(b)-start-prefix))
+	return b, nil
+}
+
+// unfit is the error of a text that is no message. If a field is not known, it has those
+// that are.
+func (e *Encoder) unfit(err error) error {
+	text := plain(err)
+	if fields := e.input.Fields(); strings.Contains(text, "unknown field") && fields.Len() > 0 {
+		var all []string
+		for i := range fields.Len() {
+			all = append(all, fields.Get(i).JSONName())
+		}
+		text += fmt.Sprintf("; the fields of %s are %s", e.input.Name(), strings.Join(all, ", "))
+	}
+	return fmt.Errorf("the body is no message %s: %s", e.input.FullName(), text)
+}
+
+// plain is an error of protobuf without its prefix, after which stands one of two kinds of
+// space at random.
+func plain(err error) string {
+	text := strings.ReplaceAll(err.Error(), "\u00a0", " ")
+	return strings.TrimPrefix(text, "proto: ")
+}

@@ -1,0 +1,84 @@
+package message
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	pb "google.golang.org/grpc/interop/grpc_testing"
+)
+
+// schema is that of grpc-go's test service.
+func schema(t testing.TB) []byte {
+	t.Helper()
+	set := &descriptorpb.FileDescriptorSet{}
+	file := pb.File_grpc_testing_test_proto
+	for i := range file.Imports().Len() {
+		set.File = append(set.File, protodesc.ToFileDescriptorProto(file.Imports().Get(i)))
+	}
+	set.File = append(set.File, protodesc.ToFileDescriptorProto(file))
+	data, err := proto.Marshal(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// What is wrong with a method or a body is said by name, with what there is.
+func TestErrors(t *testing.T) {
+	for _, c := range []struct{ method, body, want string }{
+		{"grpc.testing.TestService/UnaryCall", `{"response_size": 3, "fillUsername": true}`, ""},
+		{"grpc.testing.TestService/UnaryCall", "", ""},
+		{"grpc.testing.TestService/EmptyCall", "{}", ""},
+		{"grpc.testing.TestService", "", "is not a method of gRPC; write it as pkg.Service/Method"},
+		{"/grpc.testing.TestService/UnaryCall", "", "is not a method of gRPC; write it as pkg.Service/Method"},
+		{"a.B/C", "", "LoadBalancerStatsService, grpc.testing.ReconnectService, grpc.testing.TestService, grpc.testing.UnimplementedService"},
+		{"grpc.testing.SimpleRequest/C", "", "there is no service grpc.testing.SimpleRequest; there are"},
+		{"grpc.testing.UnimplementedService/Call", "", "the service grpc.testing.UnimplementedService has no method Call; it has: UnimplementedCall"},
+		{"grpc.testing.TestService/UnaryCall", `{"size": 3}`, `the body is no message grpc.testing.SimpleRequest: (line 1:2): unknown field "size"; the fields of SimpleRequest are responseType, responseSize, payload`},
+		{"grpc.testing.TestService/UnaryCall", `{"responseSize": "many"}`, `(line 1:18): invalid value for int32 field responseSize: "many"`},
+		{"grpc.testing.TestService/UnaryCall", `{"responseSize": 3000000000}`, "invalid value for int32 field responseSize: 3000000000"},
+		{"grpc.testing.TestService/UnaryCall", `{`, "the body is no message grpc.testing.SimpleRequest: "},
+	} {
+		encoder, err := New(schema(t), c.method)
+		if err == nil {
+			_, err = encoder.Append(nil, []byte(c.body))
+		}
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s %s: %v\nwant %s", c.method, c.body, err, c.want)
+		}
+	}
+}
+
+func TestNoSchema(t *testing.T) {
+	incomplete, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(pb.File_grpc_testing_test_proto)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, data := range map[string][]byte{
+		"the schema is no set of descriptors": []byte("syntax"),
+		"--include_imports":                   incomplete,
+	} {
+		if _, err := New(data, "a.B/C"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	encoder, err := New(schema(b), "grpc.testing.TestService/UnaryCall")
+	if err != nil {
+		b.Fatal(err)
+	}
+	body := []byte(`{"responseSize": 10, "payload": {"body": "aGVsbG8="}}`)
+	var out []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		if out, err = encoder.Append(out[:0], body); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
