@@ -3,7 +3,7 @@
 GO      ?= go
 PKGS     = ./... ./internal/cgroup/... ./maxprocs/... ./maxprocs/examples/... ./maxprocs/prometheus/...
 VERSION ?= $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null || echo development)
-LINK    := -w -X main.version=$(VERSION) -X github.com/millicore/millicore/internal/load/agent.build=$(VERSION)
+LINK    := -s -w -X main.version=$(VERSION) -X github.com/millicore/millicore/internal/load/agent.build=$(VERSION)
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.4 # later ones need a newer Go
 SYFT       = github.com/anchore/syft/cmd/syft@v1.57.0
 COSIGN     = github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3
@@ -54,7 +54,7 @@ build: ## put the programs into bin/
 	CGO_ENABLED=0 $(GO) build -ldflags '$(LINK)' -o bin/ ./cmd/...
 
 mongodb: ## put bin/millicore-mongodb, a server of MongoDB's protocol, beside them
-	$(MONGODB) build -ldflags -w -o ../../bin/millicore-mongodb .
+	$(MONGODB) build -ldflags "-s -w" -o ../../bin/millicore-mongodb .
 
 image: ## put bin/millicore-image.tar there, an image of IMAGE=name for PLATFORMS; no Docker needed
 	rm -rf bin/image
