@@ -31,6 +31,7 @@ const (
 	CapacityRose                           // from about Load to about Other, in Seconds, while it was searched
 	CapacityFell                           // likewise
 	TooFewToDecide                         // of Requests a Share failed at any load; Allowed; at least Again are needed
+	MetFarAbove                            // Load missed the objective, and an overload of Other met it
 	MissesInBursts                         // at Load, about every Seconds (0: unknown): a Share of the requests is late, and Allowed is less
 )
 

@@ -92,6 +92,7 @@ type aftermath struct {
 	spent    time.Duration
 	by       finding.Source
 	limited  bool
+	met      float64 // the highest overload that met the objective; 0: none
 }
 
 type held struct{ load, seconds float64 }
@@ -183,6 +184,9 @@ func (s *Search) followed(o Observation, w window, took time.Duration) {
 		a.pushes = append(a.pushes, held{load, took.Seconds()})
 		if w.n > 0 && !outside {
 			s.looked(w)
+			if !w.missed && !w.backlog {
+				a.met = max(a.met, load)
+			}
 		}
 		if o.Disturbed != 0 {
 			a.extra += load * took.Seconds()

@@ -151,15 +151,32 @@ func (c *curve) robust(low, high float64, a account) bool {
 	return true
 }
 
-// withdraw takes back an answer if the capacity changed.
+// withdraw takes back an answer that the windows contradict: the capacity changed, or a load
+// far above the answer met the objective.
 func (s *Search) withdraw() {
-	ended := Rose
 	why := s.change()
-	switch why.Kind {
-	case finding.None:
-		return
-	case finding.CapacityFell:
-		ended = Fell
+	if why.None() {
+		why = s.full.trend(s.elapsed)
 	}
-	s.result = Result{Ended: ended, Why: why, Traffic: s.result.Traffic}
+	if why.None() {
+		why = s.uneven()
+	}
+	ended, withdrawn := map[finding.Kind]Ended{finding.CapacityRose: Rose, finding.CapacityFell: Fell, finding.MetFarAbove: Uneven}[why.Kind]
+	if withdrawn {
+		s.result = Result{Ended: ended, Why: why, Traffic: s.result.Traffic}
+	}
+}
+
+// farAbove is how far above its interval a service meets the objective for an overload to
+// refute the answer. A backlog that grows at that rate is late within the overload's time.
+const farAbove = 1.3
+
+// uneven returns that an overload met the objective, far above the interval, though lower loads
+// missed it; none: no overload did. A service that stands still now and then does that, and one
+// that still warms up.
+func (s *Search) uneven() finding.Finding {
+	if s.after == nil || s.after.met < farAbove*s.result.High || len(s.failed) == 0 {
+		return finding.Finding{}
+	}
+	return finding.Finding{Kind: finding.MetFarAbove, Load: slices.Min(s.failed), Other: s.after.met}
 }

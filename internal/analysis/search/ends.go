@@ -21,14 +21,16 @@ const (
 	Disturbed   Ended = "disturbed"   // others took CPU in too many windows
 	Rose        Ended = "rose"        // its capacity, during the search
 	Fell        Ended = "fell"        // likewise
+	Uneven      Ended = "uneven"      // an overload met the objective that lower loads missed
 	Gone        Ended = "gone"        // the service became unavailable
 	Silent      Ended = "silent"      // no request ended
 	Interrupted Ended = "interrupted" // from outside
 	NoObjective Ended = "no objective"
 )
 
-// Changed reports whether the capacity of the service changed during the search.
-func (e Ended) Changed() bool { return e == Rose || e == Fell }
+// Changed reports whether the capacity of the service changed during the search, or looks as
+// if it did.
+func (e Ended) Changed() bool { return e == Rose || e == Fell || e == Uneven }
 
 // Generator reports whether the generator or the host, rather than the service, ended
 // the search.

@@ -148,7 +148,8 @@ type Search struct {
 	again           repeats
 	doubt           suspicion
 	bursts          bursts
-	after           *aftermath // nil: the answer is not known yet, or the search has ended
+	full            fullWindows // in the order of their time
+	after           *aftermath  // nil: the answer is not known yet, or the search has ended
 
 	done   bool
 	result Result
@@ -297,6 +298,9 @@ func (s *Search) Saw(o Observation) (used bool) {
 	took := s.step.Settle + time.Duration(w.blocks)*s.config.Block
 	w.took = took
 	s.elapsed += took.Seconds()
+	if !o.Limited && s.step.Stage != Descend { // which begins with a backlog
+		s.fills(w)
+	}
 	if s.after != nil {
 		s.followed(o, w, took)
 		return false

@@ -51,6 +51,7 @@ var samples = []finding.Finding{
 	{Kind: finding.BoundEndedEarly, Text: "agent 1 failed"},
 	{Kind: finding.Interrupted},
 	{Kind: finding.CapacityRose, Load: 190, Other: 950, Seconds: 66},
+	{Kind: finding.MetFarAbove, Load: 158, Other: 369},
 	{Kind: finding.CapacityFell, Load: 800, Other: 210, Seconds: 66},
 	{Kind: finding.TooFewToDecide, Requests: 12300, Share: 0.00024, Allowed: 0.0001, Again: 100000},
 	{Kind: finding.MissesInBursts, Load: 230, Seconds: 7.3, Share: 0.041, Allowed: 0.01},

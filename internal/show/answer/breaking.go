@@ -253,6 +253,8 @@ func (a *asked) next(c *summary.Cell) string {
 		return fmt.Sprintf("let it warm up longer, and search again: --set measure.warmup=%.0fm.", max(1, math.Ceil(3*b.TrafficS/60)))
 	case search.Ended(b.Ended) == search.Fell:
 		return "look for what grows while it runs (memory, threads, connections, a queue, heat), or stops it now and then."
+	case search.Ended(b.Ended) == search.Uneven:
+		return stopsAdvice + ", or let it warm up longer."
 	case b.Load() == nil && len(b.Why) > 0 && b.Why[0].Kind == finding.MissesInBursts:
 		return stopsAdvice + ", or relax the objective."
 	case b.Refuted.Kind == finding.LateBesideLimit && b.Load() != nil:
