@@ -68,7 +68,7 @@ func (l *loop) assign() bool {
 	open := l.plan.Load.Open
 	dials := !stands && !(open && site.spares())
 	switch {
-	case dials && l.portless():
+	case dials && (l.unread || l.portless()): // an answer may free a connection
 		return false
 	case dials && l.dials >= dialsATurn:
 		l.held = true
@@ -199,6 +199,9 @@ func (l *loop) send(i int32, lag time.Duration) {
 	sent = max(sent, l.away)
 	s.state, s.sent, s.lag = inFlight, sent, lag
 	s.answer.Begin(s.head, l.mix.check(s).Needle())
+	if len(s.request) >= longMessage {
+		l.watch()
+	}
 	l.join(&l.inFlight, i)
 	if s.intended >= l.counted && !s.resent {
 		l.tally.Sent++

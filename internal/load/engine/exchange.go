@@ -101,6 +101,10 @@ func (l *loop) take(i int32, p []byte, came time.Duration) {
 		l.answered(i, came, n < len(p))
 	default:
 		s.parted = came
+		l.watch()
+	}
+	if len(p) >= longMessage {
+		l.watch()
 	}
 }
 

@@ -77,6 +77,8 @@ type loop struct {
 	dropAt    time.Duration // when requests that wait after the end are dropped
 	bound     int           // requests that wait for a new connection
 	held      bool          // requests wait for the next turn to start connections
+	unread    bool          // events that came while the loop rested are not handled yet
+	watched   time.Duration // until then answers are read as they come; see rests
 	promised  bool          // a connection is ready, and requests of its target wait for a new one
 	moved     time.Duration // when the targets were last replaced
 	portsAt   time.Duration // when a connection is tried after one had no port; 0: it had
@@ -122,7 +124,8 @@ func (l *loop) run() {
 	for !l.over && l.poller.Err() == nil {
 		l.awaits = l.wakeAt()
 		l.dials, l.held = 0, false
-		n := l.poller.Wait(l.events, l.awaits, l.awaits == l.source.next())
+		how := l.waiting()
+		n := l.poller.Wait(l.events, l.awaits, how)
 		l.tick()
 		// Closed connections come first, so that no request is assigned to one of
 		// them.
@@ -136,6 +139,7 @@ func (l *loop) run() {
 			if l.events[i].Slot >= 0 {
 				l.handle(l.events[i])
 			}
+			l.unread = how == port.Resting && i+1 < n
 			l.dispatch()
 		}
 		l.readOn()
@@ -147,6 +151,37 @@ func (l *loop) run() {
 	}
 	l.leave()
 }
+
+// waiting is how the loop waits until awaits.
+func (l *loop) waiting() port.Waiting {
+	switch {
+	case l.awaits != l.source.next():
+		return port.Roughly
+	case l.rests():
+		return port.Resting
+	}
+	return port.Exactly
+}
+
+// rests reports whether the kernel can keep answers until the next request is due, which
+// saves half of the wake-ups: a connection is ready for it, and nothing waits for an
+// answer. Answers are also read before an interval ends, so that they belong to it.
+func (l *loop) rests() bool {
+	if !l.plan.Load.Open || l.plan.Transport.HTTP2 || l.plan.Waiting != nil || l.now < l.watched ||
+		l.wait.len() > 0 || l.bound > 0 || l.dialing.n > 0 || l.boundary-l.awaits < longPause {
+		return false
+	}
+	_, stands := l.room()
+	return stands
+}
+
+// longMessage is a size in bytes that is less than the smallest buffer of a connection.
+const longMessage = 16 << 10
+
+// watch makes the loop read answers as they come, for a second: those that are long or come
+// in parts, and long requests, are read and written together with the other side, which
+// waits for the loop, or for the kernel's acknowledgement of a part.
+func (l *loop) watch() { l.watched = l.now + time.Second }
 
 // wakeAt is the time at which the loop has to run even without an event.
 func (l *loop) wakeAt() time.Duration {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/load/poll"
+	"github.com/millicore/millicore/internal/load/port"
 )
 
 // securePoller is a poll.Poller whose connections speak TLS: write takes plaintext and
@@ -69,11 +70,11 @@ func (p *securePoller) Move(targets []Target) {
 	}
 }
 
-func (p *securePoller) Wait(events []event, until time.Duration, exact bool) int {
+func (p *securePoller) Wait(events []event, until time.Duration, how port.Waiting) int {
 	if p.queued() {
-		until, exact = 0, false
+		until, how = 0, port.Roughly
 	}
-	n := p.Poller.Wait(events, until, exact)
+	n := p.Poller.Wait(events, until, how)
 	for _, e := range events[:n] {
 		if l := p.lines[e.Slot]; l != nil && l.generation == e.Generation && l.shake == nil && e.Writable {
 			l.flush()

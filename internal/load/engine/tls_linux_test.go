@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/load/port"
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
 )
@@ -295,7 +296,7 @@ func TestStampsOfRecords(t *testing.T) {
 	go secure.Handshake()
 	events := make([]event, 4)
 	for out := wouldBlock; out != succeeded; {
-		if p.Wait(events, p.Now()+time.Second, false) > 0 {
+		if p.Wait(events, p.Now()+time.Second, port.Roughly) > 0 {
 			if out = p.Dialed(0); out != succeeded && out != wouldBlock {
 				t.Fatalf("outcome %d", out)
 			}
@@ -307,7 +308,7 @@ func TestStampsOfRecords(t *testing.T) {
 		if _, err := secure.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		for p.Wait(events, p.Now()+time.Second, false) == 0 {
+		for p.Wait(events, p.Now()+time.Second, port.Roughly) == 0 {
 		}
 		looked := p.Now()
 		n, came, out := p.Read(0, make([]byte, 10))

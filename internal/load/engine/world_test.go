@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/load/port"
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
 )
@@ -28,6 +29,7 @@ type world struct {
 	failed error
 	sent   []time.Duration // when each whole request was received
 	last   []string        // what was written last of each
+	waits  int             // calls of Wait
 }
 
 // service is the behaviour of the simulated service. A nil dial accepts at once.
@@ -101,13 +103,14 @@ func (w *world) Move([]Target)            {}
 func (w *world) Err() error               { return w.failed }
 func (w *world) Release()                 {}
 
-func (w *world) Wait(events []event, until time.Duration, _ bool) int {
+func (w *world) Wait(events []event, until time.Duration, how port.Waiting) int {
+	w.waits++
 	n := 0
 	for n < len(events) {
 		if len(w.coming) == 0 || w.coming[0].at > max(w.clock, until) {
 			break
 		}
-		if w.coming[0].at > w.clock && n > 0 {
+		if w.coming[0].at > w.clock && n > 0 && how != port.Resting {
 			break
 		}
 		h := heap.Pop(&w.coming).(happening)
@@ -117,17 +120,28 @@ func (w *world) Wait(events []event, until time.Duration, _ bool) int {
 			return n
 		}
 		if ev, ok := w.happen(h); ok {
-			events[n] = ev
-			n++
+			n = merge(events, n, ev)
 		}
 	}
 	if n == 0 && len(w.coming) == 0 && until == never {
 		w.tb.Fatal("the loop waits for ever")
 	}
-	if n == 0 {
+	if n == 0 || how == port.Resting {
 		w.clock = max(w.clock, until)
 	}
 	return n
+}
+
+// merge adds an event to the first n, as epoll does: there is one for each connection.
+func merge(events []event, n int, ev event) int {
+	for i := range events[:n] {
+		if e := &events[i]; e.Slot == ev.Slot && e.Generation == ev.Generation {
+			e.Readable, e.Writable, e.Ended = e.Readable || ev.Readable, e.Writable || ev.Writable, e.Ended || ev.Ended
+			return n
+		}
+	}
+	events[n] = ev
+	return n + 1
 }
 
 func (w *world) happen(h happening) (event, bool) {

@@ -186,16 +186,16 @@ func (m *Mux) open(target int32) (*conn, port.Outcome) {
 	return c, out
 }
 
-func (m *Mux) Wait(events []port.Event, until time.Duration, exact bool) int {
+func (m *Mux) Wait(events []port.Event, until time.Duration, how port.Waiting) int {
 	for _, c := range m.unwritten {
 		c.flush()
 	}
 	m.unwritten = m.unwritten[:0]
 	m.reap()
 	if len(m.queue) > 0 || len(m.unread) > 0 {
-		until, exact = 0, false
+		until, how = 0, port.Roughly
 	}
-	n := m.Poller.Wait(m.below, until, exact)
+	n := m.Poller.Wait(m.below, until, how)
 	unread := m.unread
 	m.unread = nil
 	for _, c := range unread {

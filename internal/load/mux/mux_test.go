@@ -20,7 +20,7 @@ type below struct {
 }
 
 func (b *below) Now() time.Duration { return 0 }
-func (b *below) Wait(events []port.Event, _ time.Duration, _ bool) (n int) {
+func (b *below) Wait(events []port.Event, _ time.Duration, _ port.Waiting) (n int) {
 	for slot := range b.unread {
 		if b.unread[slot].Len() > 0 && b.open[slot] {
 			events[n] = port.Event{Slot: int32(slot), Generation: b.generation[slot], Readable: true}
@@ -89,7 +89,7 @@ func sharing(t *testing.T, slots int32) (*Mux, *below, []port.Event) {
 			t.Fatalf("slot %d: outcome %d before the service's settings", slot, out)
 		}
 	}
-	if n := m.Wait(events, 0, false); n != int(slots) {
+	if n := m.Wait(events, 0, port.Roughly); n != int(slots) {
 		t.Fatalf("%d of %d slots have a connection", n, slots)
 	}
 	return m, b, events
@@ -106,12 +106,12 @@ func TestAnEndedConnectionWritesNothing(t *testing.T) {
 	if m.places[0].conn.slot != old.slot {
 		t.Fatal("the place below was not reused")
 	}
-	m.Wait(events, 0, false)
+	m.Wait(events, 0, port.Roughly)
 	if out := m.Dialed(0); out != port.Succeeded {
 		t.Fatalf("outcome %d", out)
 	}
 	m.Write(0, get)
-	m.Wait(events, 0, false)
+	m.Wait(events, 0, port.Roughly)
 	if got := b.requests(t, old.slot); len(got) != 1 || got[0] != 1 {
 		t.Errorf("the new connection got the streams %d, want 1", got)
 	}
@@ -124,16 +124,16 @@ func TestAFreedStreamServesWhoWaits(t *testing.T) {
 	m.Write(0, get)
 	f := http2.NewFramer(&b.unread[0], nil)
 	f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1})
-	m.Wait(events, 0, false)
+	m.Wait(events, 0, port.Roughly)
 	if n, out := m.Write(1, get); n != 0 || out != port.WouldBlock {
 		t.Fatalf("%d bytes of a second request were taken, outcome %d", n, out)
 	}
-	m.Wait(events, 0, false)
+	m.Wait(events, 0, port.Roughly)
 	if got := b.requests(t, 0); len(got) != 1 {
 		t.Fatalf("the streams %d, where one is allowed", got)
 	}
 	m.Close(0, true) // its timeout
-	if n := m.Wait(events, 0, false); n != 1 || events[0].Slot != 1 || !events[0].Writable {
+	if n := m.Wait(events, 0, port.Roughly); n != 1 || events[0].Slot != 1 || !events[0].Writable {
 		t.Fatalf("%d events, the first %+v; want one for the request that waits", n, events[0])
 	}
 	if n, out := m.Write(1, get); n != len(get) || out != port.Succeeded {
@@ -146,7 +146,7 @@ func TestAnswersAsHTTP1(t *testing.T) {
 	m, b, events := sharing(t, 2)
 	m.Write(0, get)
 	m.Write(1, []byte("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n"))
-	m.Wait(events, 0, false)
+	m.Wait(events, 0, port.Roughly)
 	var block bytes.Buffer
 	heads := hpack.NewEncoder(&block)
 	heads.WriteField(hpack.HeaderField{Name: ":status", Value: "200"})
@@ -155,7 +155,7 @@ func TestAnswersAsHTTP1(t *testing.T) {
 		f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true})
 	}
 	f.WriteData(1, false, []byte("0123456789abcdefghij"))
-	m.Wait(events, 0, false)
+	m.Wait(events, 0, port.Roughly)
 	var p [256]byte
 	read := func(slot int32) string {
 		n, _, _ := m.Read(slot, p[:])
@@ -169,7 +169,7 @@ func TestAnswersAsHTTP1(t *testing.T) {
 	}
 	f.WriteData(1, true, nil)
 	f.WriteData(3, true, nil)
-	m.Wait(events, 0, false)
+	m.Wait(events, 0, port.Roughly)
 	if got := read(0); got != "0\r\n\r\n" {
 		t.Errorf("%q, want the last chunk", got)
 	}

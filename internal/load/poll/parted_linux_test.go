@@ -57,7 +57,7 @@ func TestTheServiceClosesFirst(t *testing.T) {
 	}
 	events := make([]port.Event, 1)
 	for p.parting > 0 {
-		if n := p.Wait(events, p.Now()+partWithin, false); n != 0 {
+		if n := p.Wait(events, p.Now()+partWithin, port.Roughly); n != 0 {
 			t.Fatalf("%d events of a connection that was given up", n)
 		}
 	}
@@ -73,7 +73,7 @@ func TestAServiceThatDoesNotClose(t *testing.T) {
 	p, server := accepted(t)
 	p.Part(0)
 	for events := make([]port.Event, 1); p.parting > 0; {
-		p.Wait(events, p.Now()+partWithin, false)
+		p.Wait(events, p.Now()+partWithin, port.Roughly)
 	}
 	server.SetReadDeadline(time.Now().Add(10 * time.Second))
 	if n, err := server.Read(make([]byte, 1)); n != 0 || err == nil {

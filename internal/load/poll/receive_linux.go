@@ -19,19 +19,22 @@ type receiver struct {
 	ahead time.Duration
 	set   bool
 
+	stamped   bool // the kernel has stamped an answer
+	unstamped bool // the time of one was unknown, although the clock was not set
+
 	header  unix.Msghdr
 	vector  unix.Iovec
 	control [8]uint64 // aligned for the control message's header and times
 	info    unix.TCPInfo
 }
 
-// stamp is struct __kernel_timespec, linux/time_types.h.
-type stamp struct{ seconds, nanoseconds int64 }
+// kernelTime is struct __kernel_timespec, linux/time_types.h.
+type kernelTime struct{ seconds, nanoseconds int64 }
 
 // Offsets in a control message with a time stamp.
 var (
 	stampAt  = unix.CmsgLen(0)
-	stampEnd = unix.CmsgLen(int(unsafe.Sizeof(stamp{})))
+	stampEnd = unix.CmsgLen(int(unsafe.Sizeof(kernelTime{})))
 )
 
 // askForStamps enables time stamps of a socket's received packets. Kernels before 5.1
@@ -74,15 +77,21 @@ const lateEnough = time.Millisecond
 // stamp is valid only if all packets of the connection arrived in order.
 func (p *Poller) came(fd int) time.Duration {
 	now := p.Now()
-	at, ok := p.stamped()
-	if !ok || p.set {
+	at, ok := p.stamp()
+	switch {
+	case !ok, now-at > lateEnough && !p.set && !p.inOrder(fd):
+		p.unstamped = p.unstamped || p.stamped
+		return now
+	case p.set:
 		return now
 	}
-	if now-at > lateEnough && !p.inOrder(fd) {
-		return now
-	}
+	p.stamped = true
 	return at
 }
+
+// mayRest reports whether all answers have had valid time stamps. On a network that loses
+// or reorders packets, answers are read as they come.
+func (r *receiver) mayRest() bool { return r.stamped && !r.unstamped }
 
 // inOrder reports whether all packets of a connection arrived in order, which Linux
 // counts since 5.4.
@@ -94,8 +103,8 @@ func (p *Poller) inOrder(fd int) bool {
 	return errno == 0 && counts && p.info.Rcv_ooopack == 0
 }
 
-// stamped is the kernel's time stamp of the last read.
-func (p *Poller) stamped() (at time.Duration, ok bool) {
+// stamp is the kernel's time stamp of the last read.
+func (p *Poller) stamp() (at time.Duration, ok bool) {
 	if int(p.header.Controllen) < stampEnd {
 		return 0, false
 	}
@@ -103,6 +112,6 @@ func (p *Poller) stamped() (at time.Duration, ok bool) {
 	if c.Level != unix.SOL_SOCKET || c.Type != unix.SO_TIMESTAMPNS_NEW {
 		return 0, false
 	}
-	t := (*stamp)(unsafe.Add(unsafe.Pointer(&p.control), stampAt))
+	t := (*kernelTime)(unsafe.Add(unsafe.Pointer(&p.control), stampAt))
 	return time.Duration(t.seconds)*time.Second + time.Duration(t.nanoseconds) - p.ahead, true
 }

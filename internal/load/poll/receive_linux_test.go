@@ -37,7 +37,7 @@ func TestTimeStampsOfTheKernel(t *testing.T) {
 		if _, err := server.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		for events := make([]port.Event, 1); p.Wait(events, p.Now()+time.Second, false) == 0 || !events[0].Readable; {
+		for events := make([]port.Event, 1); p.Wait(events, p.Now()+time.Second, port.Roughly) == 0 || !events[0].Readable; {
 		}
 		looked := p.Now()
 		n, came, out := p.Read(0, make([]byte, 10))

@@ -26,9 +26,8 @@ type Poller interface {
 	// Now is the time since an origin that all loops of an engine share.
 	Now() time.Duration
 	// Wait fills in events and returns their number: at once if there are any, else
-	// at the first event, at until, or at a call of Wake. An exact wait meets until
-	// more precisely, at the cost of CPU time.
-	Wait(events []Event, until time.Duration, exact bool) int
+	// at the first event, at until, or at a call of Wake.
+	Wait(events []Event, until time.Duration, how Waiting) int
 
 	Dial(slot, generation int32, target int) Outcome
 	// Move replaces the targets, which keep their indices.
@@ -59,6 +58,18 @@ type Sharing interface {
 	// Counted names the functions to call when a connection is made, and when it ends.
 	Counted(opened, closed func())
 }
+
+// Waiting is how a wait meets its end.
+type Waiting uint8
+
+const (
+	Roughly Waiting = iota // up to 0.1 ms late
+	Exactly                // on time, at the cost of CPU time
+	// Resting is Exactly, and only a call of Wake needs to end the wait earlier: events
+	// may stay in the kernel until shortly before its end. A poller does that only if
+	// the kernel's time stamps say when an answer came.
+	Resting
+)
 
 // Event reports which operations on a connection are possible. It is edge-triggered:
 // a readable connection must be read until nothing is left.
