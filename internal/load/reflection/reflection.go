@@ -23,7 +23,7 @@ import (
 )
 
 // ErrNone is the error of a service without reflection.
-var ErrNone = errors.New("the service has no reflection (grpc.reflection.v1)")
+var ErrNone = errors.New("the service has no reflection (grpc.reflection.v1); name a file with its schema (proto)")
 
 // Client sends the calls.
 type Client struct {
