@@ -172,8 +172,8 @@ func (s *Search) withdraw() {
 const farAbove = 1.3
 
 // uneven returns that an overload met the objective, far above the interval, though lower loads
-// missed it; none: no overload did. A service that stands still now and then does that, and one
-// that still warms up.
+// missed it; none: no overload did. A service that stands still now and then does that, one whose few
+// slow requests came by chance, and one that still warms up.
 func (s *Search) uneven() finding.Finding {
 	if s.after == nil || s.after.met < farAbove*s.result.High || len(s.failed) == 0 {
 		return finding.Finding{}

@@ -64,7 +64,7 @@ var searchWords = map[finding.Kind]func(f finding.Finding) string{
 		return capacityChanged(f) + "; a leak, a backlog, heat or pauses do that"
 	},
 	finding.MetFarAbove: func(f finding.Finding) string {
-		return fmt.Sprintf("it missed the objective at %s, and later met it at %s; it misses it in bursts, or it still warms up", load(f.Load), load(f.Other))
+		return fmt.Sprintf("it missed the objective at %s, and later met it at %s; it misses it in bursts or by a few slow requests, or it still warms up", load(f.Load), load(f.Other))
 	},
 	finding.TooFewToDecide: func(f finding.Finding) string {
 		return fmt.Sprintf("%s requests are too few: %s of them had no good answer, whatever the load, and to decide whether more than %s do takes %s", count(f.Requests), percent(f.Share), percent(f.Allowed), count(f.Again))
@@ -133,5 +133,5 @@ func howOften(f finding.Finding) string {
 	if f.Time > 0 {
 		return fmt.Sprintf(" for %v or more while the search doubled the load", f.Time)
 	}
-	return " in most windows"
+	return " in most of the windows that decide"
 }

@@ -220,6 +220,9 @@ func (a *asked) notFound(who string, cells []*summary.Cell) Answer {
 	if b := cells[0].Breaking; search.Ended(b.Ended).Changed() {
 		what, why, _ := strings.Cut(narrative.Reason(b), "; ")
 		answer.What, answer.Why = who+" has no breaking point: "+what+".", why+"."
+		if search.Ended(b.Ended) == search.Uneven { // it may have one
+			answer.What = "No breaking point was found for " + who + ": " + what + "."
+		}
 	}
 	if a.restless(cells) {
 		answer.Why, answer.Do = uncapital(a.disturbed()), a.undisturbed()
@@ -254,7 +257,7 @@ func (a *asked) next(c *summary.Cell) string {
 	case search.Ended(b.Ended) == search.Fell:
 		return "look for what grows while it runs (memory, threads, connections, a queue, heat), or stops it now and then."
 	case search.Ended(b.Ended) == search.Uneven:
-		return stopsAdvice + ", or let it warm up longer."
+		return a.longer(c)
 	case b.Load() == nil && len(b.Why) > 0 && b.Why[0].Kind == finding.MissesInBursts:
 		return stopsAdvice + ", or relax the objective."
 	case b.Refuted.Kind == finding.LateBesideLimit && b.Load() != nil:

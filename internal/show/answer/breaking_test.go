@@ -1,6 +1,7 @@
 package answer_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
@@ -215,7 +216,7 @@ func TestAdviceOfErrors(t *testing.T) {
 	}
 }
 
-// A service without a CPU limit is not told that it is not limited by one.
+// Without a CPU limit, none is excluded.
 func TestACauseWithoutALimit(t *testing.T) {
 	for _, c := range []struct {
 		used *float64
@@ -229,5 +230,18 @@ func TestACauseWithoutALimit(t *testing.T) {
 		if why := answer.Of(&summary.Summary{Cells: numbered(cell)}).Why; why != c.want {
 			t.Errorf("%q, want %q", why, c.want)
 		}
+	}
+}
+
+// A service that misses in bursts may have no breaking point, and one with few slow requests
+// has one: a longer search decides.
+func TestAnAnswerThatWasRefuted(t *testing.T) {
+	cell := cellOf("node", noPoint("it missed the objective at 158, and later met it at 369; it misses it in bursts, or it still warms up"))
+	cell.Breaking.Ended, cell.Breaking.TrafficS = string(search.Uneven), 52
+	a := answer.Of(&summary.Summary{Cells: numbered(cell)})
+	want := []string{"No breaking point was found for node: it missed the objective at 158, and later met it at 369.",
+		"Why: it misses it in bursts, or it still warms up.", "Do: give it more time: --set measure.duration=2m."}
+	if !slices.Equal(a.Lines(), want) {
+		t.Errorf("%q, want %q", a.Lines(), want)
 	}
 }

@@ -327,7 +327,7 @@ func (a *asked) single(i int) Answer {
 	case judged && answer.Why == "" && c.Causes != nil && share != nil && *share < unthrottled:
 		answer.Why, answer.Do = a.unstopped(c, *share)
 	case answer.Why == "" && share != nil && *share >= oftenStopped && c.CPU.OfLimit != nil && *c.CPU.OfLimit >= usedUp:
-		answer.Why = fmt.Sprintf("its CPU limit: %s used, throttled in %s of the periods.", whole(*c.CPU.OfLimit), whole(*share))
+		answer.Why = fmt.Sprintf("its CPU limit: %s used, throttled in %s of the periods.", whole(min(1, *c.CPU.OfLimit)), whole(*share)) // counters are read a moment apart
 		answer.Do = "raise the CPU limit, or send less."
 	}
 	if answer.Do == "" {
