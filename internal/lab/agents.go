@@ -102,14 +102,15 @@ func (t *trial) startAgent(ctx context.Context, index int, turns chan struct{}) 
 }
 
 // lead is the time between the last agent being ready and the begin of the load: enough
-// for the command to reach every agent.
+// for the command to reach every agent, on this machine through a pipe.
 func (all *agents) lead() time.Duration {
+	each := time.Duration(len(all.running)) * time.Millisecond
 	for _, a := range all.running {
 		if _, remote := platform.As[platform.RemoteClock](a.process); remote {
-			return 500*time.Millisecond + time.Duration(len(all.running))*time.Millisecond
+			return 500*time.Millisecond + each
 		}
 	}
-	return 100 * time.Millisecond
+	return 10*time.Millisecond + each
 }
 
 // start has all agents start at a time of the lab's clock.
