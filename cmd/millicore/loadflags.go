@@ -94,7 +94,7 @@ func (f *loadFlags) define(c *cobra.Command) {
 	flags.BoolVar(&f.Tickets, "session-tickets", false, "new connections resume the last TLS session")
 	flags.BoolVar(&f.Follow, "follow", false, "if the URL redirects, load the URL to which it leads")
 	flags.BoolVar(&f.Closes, "no-keepalive", false, "a new connection for each request")
-	flags.StringVar(&f.Socket, "unix-socket", "", "connect to this unix socket instead of the URL's host")
+	f.Place.Define(flags)
 	flags.StringArrayVarP(&f.Headers, "header", "H", nil, "header, as in 'Accept: text/html' (repeatable)")
 	flags.StringVarP(&f.Body, "body", "b", "", "request body, or @FILE; {{seq}}, {{uuid}} and {{rand 1 100}} are replaced in body, path and headers")
 	flags.StringVar(&f.BodyFile, "body-file", "", "file with the body, sent unchanged, as -b @FILE")

@@ -71,6 +71,7 @@ func transport(l *experiment.Load) protocol.Transport {
 		CA:       l.CA,
 		Identity: l.Identity,
 		Tickets:  l.Tickets,
+		Name:     l.Name,
 		Streams:  l.Streams,
 	}
 }

@@ -20,6 +20,7 @@ type Load struct {
 	KeyFile  string  `json:"key_file,omitempty" yaml:"key_file" names:"no" doc:"File with the private key of cert_file (PEM); default: cert_file has it, too. It stays out of the record."`
 	Identity string  `json:"-"`
 	Tickets  bool    `json:"session_tickets,omitempty" yaml:"session_tickets" names:"no" default:"false" doc:"true: new connections resume the last TLS session of their target, without its certificate."`
+	Name     string  `json:"server_name,omitempty" yaml:"server_name" names:"no" doc:"Name of the service in TLS: it is sent (SNI), and the certificate must be for it; default: the host of its address."`
 	Users    *Target `json:"users,omitempty" yaml:"users,one" doc:"Closed loop: users that wait for their answer. A number, a ramp or stages; with load.find the number where the search starts."`
 	Rate     *Target `json:"rate,omitempty" yaml:"rate,one" search:"50" doc:"Open loop: requests per second, independent of the answers. A number, a ramp or stages; with load.find the number where the search starts, unless users is set."`
 	// Find searches for the highest load that meets the objective. Users or Rate is

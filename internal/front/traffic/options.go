@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -47,7 +48,7 @@ type Options struct {
 	Streams  int    // of HTTP/2, on each connection; 0: not set
 	Closes   bool   // --no-keepalive
 	Follow   bool   // the redirect of the URL
-	Socket   string
+	Place
 	Method   string   // "": GET, or POST with a body
 	Headers  []string // "Name: value"
 	Body     string   // text, or @FILE
@@ -86,6 +87,8 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 		return errors.New("--open needs --stages; for a constant rate use -R")
 	case o.Socket != "" && !filepath.IsAbs(o.Socket) && o.Socket[0] != '@':
 		return fmt.Errorf("--unix-socket %s: want an absolute path, or @NAME of the abstract namespace", o.Socket)
+	case o.ConnectTo != "" && (o.Socket != "" || o.Follow):
+		return errors.New("--connect-to sets where to connect: leave out --unix-socket and --follow")
 	case both("requests", "duration"):
 		return errors.New("-n and -d both set the end; keep one")
 	case changed("rate") && o.Requests > 0:
@@ -231,6 +234,9 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 		s.SetGiven("--cacert", "load.ca_file", o.CACert)
 		s.SetGiven("--cert", "load.cert_file", o.Cert)
 		s.SetGiven("--key", "load.key_file", o.Key)
+		if o.ConnectTo != "" {
+			s.Set("--connect-to", "load.server_name", (&url.URL{Host: t.Host}).Hostname())
+		}
 		s.SetGiven("--session-tickets", "load.session_tickets", o.Tickets)
 	}
 	length, err := o.aim(&s)

@@ -77,7 +77,9 @@ func TestTargetsThatCannotBeReached(t *testing.T) {
 		"any certificate":           {url: secure.URL, options: Options{Insecure: true}},
 		"no TLS":                    {url: strings.Replace(plain.URL, "http", "https", 1), want: "the service does not speak TLS"},
 		"no HTTP/2":                 {url: plain.URL, options: Options{HTTP2: true}, want: "the service does not speak HTTP/2"},
-		"no socket":                 {url: "http://x/", options: Options{Socket: filepath.Join(t.TempDir(), "no")}, want: "there is no unix socket "},
+		"no socket":                 {url: "http://x/", options: Options{Place: Place{Socket: filepath.Join(t.TempDir(), "no")}}, want: "there is no unix socket "},
+		"another address":           {url: strings.Replace(secure.URL, "127.0.0.1", "example.com", 1), options: Options{CACert: authority, Place: Place{ConnectTo: strings.TrimPrefix(secure.URL, "https://")}}},
+		"another name than its own": {url: strings.Replace(secure.URL, "127.0.0.1", "other.example", 1), options: Options{CACert: authority, Place: Place{ConnectTo: strings.TrimPrefix(secure.URL, "https://")}}, want: "certificate is valid for example.com, *.example.com, not other.example"},
 		"a closed port, with HTTPS": {url: strings.Replace(closed.URL, "http", "https", 1), want: "connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {

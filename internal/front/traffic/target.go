@@ -5,13 +5,29 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
+
+	"github.com/spf13/pflag"
 
 	"github.com/millicore/millicore/internal/front/reach"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
 
-// Target is the destination of a URL, or the unix socket of the options.
+// Place is where the requests of a URL are sent, in place of its host.
+type Place struct {
+	Socket    string // unix socket; "": none
+	ConnectTo string // host:port; "": none
+}
+
+// Define defines the flags of a place.
+func (p *Place) Define(flags *pflag.FlagSet) {
+	flags.StringVar(&p.Socket, "unix-socket", "", "connect to this unix socket instead of the URL's host")
+	flags.StringVar(&p.ConnectTo, "connect-to", "", "connect to this host:port instead of the URL's; Host and the name in TLS remain the URL's")
+}
+
+// Target is the destination of a URL, or of its requests the address or the unix socket of
+// the options.
 func (o *Options) Target(url string, lookup func(host string) ([]string, error)) (reach.Target, error) {
 	if o.GRPC != "" {
 		var err error
@@ -19,11 +35,22 @@ func (o *Options) Target(url string, lookup func(host string) ([]string, error))
 			return reach.Target{}, err
 		}
 	}
-	if o.Socket == "" {
+	if o.Socket == "" && o.ConnectTo == "" {
 		return reach.ParseTarget(url, lookup)
 	}
 	t, err := reach.ParseTarget(url, nil)
-	t.Address, t.Loopback = "unix:"+o.Socket, true
+	if err != nil {
+		return t, err
+	}
+	if o.Socket != "" {
+		t.Address, t.Loopback = "unix:"+o.Socket, true
+		return t, nil
+	}
+	if _, _, err := net.SplitHostPort(o.ConnectTo); err != nil {
+		return t, fmt.Errorf("--connect-to %s: want an address and its port, as 127.0.0.1:8443", o.ConnectTo)
+	}
+	there, err := reach.ParseTarget("http://"+o.ConnectTo+"/", lookup)
+	t.Address, t.Loopback = there.Address, there.Loopback
 	return t, err
 }
 

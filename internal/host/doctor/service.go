@@ -221,29 +221,25 @@ func (s service) waits() bool {
 // stall is how long a service is throttled in each period if all its threads run:
 // T·(1 − Q/P) (docs/doctor.md).
 func (s service) stall() time.Duration {
-	p := float64(s.cpus())
-	if p <= s.CPU.CPUs || p == 0 {
+	if !s.can() {
 		return 0
 	}
-	return time.Duration(float64(s.CPU.Period) * (1 - s.CPU.CPUs/p))
+	return time.Duration(float64(s.CPU.Period) * (1 - s.CPU.CPUs/float64(s.cpus())))
 }
 
 // used is the average share of the limit in use over the watch; ok is false if it was not
 // measured. A throttled period used its whole quota, so a service that was throttled in
 // nearly all periods used the limit up, and the share is then the least that it used.
 func (s service) used() (share float64, ok bool) {
-	if s.Throttling == nil || s.Throttling.Watch == nil {
+	if s.Throttling == nil || s.Throttling.Watch == nil || s.Throttling.Watch.Length <= 0 || s.CPU.CPUs <= 0 {
 		return 0, false
 	}
 	w := s.Throttling.Watch
-	if w.Length <= 0 || s.CPU.CPUs <= 0 {
-		return 0, false
+	if w.Used != nil {
+		return w.Used.Seconds() / w.Length.Seconds() / s.CPU.CPUs, true
 	}
-	if w.Used == nil {
-		least := min(1, float64(w.Throttled)*s.CPU.Period.Seconds()/w.Length.Seconds())
-		return least, least >= high
-	}
-	return w.Used.Seconds() / w.Length.Seconds() / s.CPU.CPUs, true
+	share = min(1, float64(w.Throttled)*s.CPU.Period.Seconds()/w.Length.Seconds())
+	return share, share >= high
 }
 
 // minimum reports whether Go chose GOMAXPROCS=2, its minimum, under a limit of 1 CPU

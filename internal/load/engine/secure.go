@@ -26,6 +26,8 @@ type Transport struct {
 	CA string
 	// Identity is the client's certificate, its chain and its private key (PEM); "": none.
 	Identity string
+	// Name is the service's in TLS (SNI, certificate); "": that of the target.
+	Name string
 	// Tickets: new connections to a target resume its last session (RFC 8446, 2.2).
 	Tickets bool
 }
@@ -128,7 +130,7 @@ func dialTLS(ctx context.Context, to *Target, t Transport) (net.Conn, error) {
 
 // config is the configuration of connections to a target.
 func (t Transport) config(to *Target) *tls.Config {
-	c := &tls.Config{ServerName: to.Name, InsecureSkipVerify: t.Insecure,
+	c := &tls.Config{ServerName: cmp.Or(t.Name, to.Name), InsecureSkipVerify: t.Insecure,
 		NextProtos: []string{"http/1.1"}, DynamicRecordSizingDisabled: true}
 	if t.HTTP2 {
 		c.NextProtos = []string{"h2"}

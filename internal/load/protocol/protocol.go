@@ -59,6 +59,7 @@ type Transport struct {
 	CA string `json:"ca,omitempty"`
 	// Identity is the client's certificate, its chain and its private key (PEM); "": none.
 	Identity string `json:"identity,omitempty"`
+	Name     string `json:"name,omitempty"`    // of the service in TLS; "": the host of its address
 	Tickets  bool   `json:"tickets,omitempty"` // new connections to a target resume its last session
 }
 
