@@ -22,7 +22,7 @@ const everywhere = "Flags of every command"
 var groupedFlags = map[string][]flagGroup{
 	"try": {
 		{title: "Limits and settings", names: []string{"cpu", "memory", "pids", "env", "user", "as-is", "profile", "attach"}},
-		{title: "Requests", names: []string{"get", "post", "body", "header", "timeout", "port", "cacert", "ready", "ready-timeout"}},
+		{title: "Requests", names: []string{"get", "post", "grpc", "proto", "import-path", "body", "header", "timeout", "port", "cacert", "ready", "ready-timeout"}},
 		{title: "Objective and search", names: []string{"p99", "availability", "users", "start-rate", "traffic", "repeats", "seed"}},
 		{title: "Output", names: []string{"out", "save", "json", "yes"}},
 	},

@@ -44,6 +44,7 @@ const errProbing = interrupted("interrupted before the search began; nothing was
 // tryFlags are the flags of `millicore try`.
 type tryFlags struct {
 	tryMore
+	traffic.Calls
 	ask          try.Ask
 	cpu          string
 	get, post    string
@@ -129,7 +130,8 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	defineDetails(c, &f.details)
 	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […], …} as one JSON object`)
 	f.define(c)
-	c.MarkFlagsMutuallyExclusive("get", "post")
+	f.Calls.Define(flags)
+	c.MarkFlagsMutuallyExclusive("get", "post", "grpc")
 	return c
 }
 
@@ -152,15 +154,8 @@ func (f *tryFlags) fill(changed func(string) bool) error {
 	if err := f.request(changed); err != nil {
 		return err
 	}
-	for _, h := range f.headers {
-		name, value, ok := strings.Cut(h, ":")
-		if !ok {
-			return fmt.Errorf("--header %q: write it as 'Name: value'", h)
-		}
-		if a.Request.Headers == nil {
-			a.Request.Headers = map[string]string{}
-		}
-		a.Request.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	if a.Request.Headers, err = traffic.ParseHeaders("--header", f.headers); err != nil {
+		return err
 	}
 	if err := f.saves(); err != nil {
 		return err
@@ -181,6 +176,7 @@ func (f *tryFlags) request(changed func(string) bool) (err error) {
 		method = "GET"
 	}
 	r.Method = cmp.Or(traffic.MethodOf(method, f.body != ""), "GET")
+	r.GRPC, r.Proto, r.Imports = f.GRPC, f.Proto, f.Imports
 	if r.Body, r.BodyFile, err = traffic.SplitBody("--body", f.body); err != nil || r.BodyFile == "" {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/load/reflection"
 	"github.com/millicore/millicore/internal/load/serviceclient"
@@ -59,6 +60,20 @@ func schemaOf(ctx context.Context, l *experiment.Load, r *experiment.Request, ta
 		return nil, err
 	}
 	defer client.CloseIdleConnections()
+	return caller(client, l, r, target).Schema(ctx, r.GRPC)
+}
+
+// Call makes the first call of a load as an agent would, and awaits its answer. The error of a
+// call that failed is a reflection.Failed. The schema must be known.
+func Call(ctx context.Context, client *http.Client, l *experiment.Load, target string) error {
+	body, err := agent.Body(requests(l)[0])
+	if err == nil {
+		_, err = caller(client, l, &l.Request, target).Call(ctx, l.Request.Path, body)
+	}
+	return err
+}
+
+func caller(client *http.Client, l *experiment.Load, r *experiment.Request, target string) *reflection.Client {
 	address := target
 	if strings.HasPrefix(target, "unix:") {
 		address = "localhost"
@@ -76,5 +91,5 @@ func schemaOf(ctx context.Context, l *experiment.Load, r *experiment.Request, ta
 	if r.Inputs.Authorization != "" {
 		c.Headers.Set("Authorization", r.Inputs.Authorization)
 	}
-	return c.Schema(ctx, r.GRPC)
+	return c
 }

@@ -2,6 +2,8 @@ package traffic
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -23,8 +25,26 @@ func (c *Calls) Define(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&c.Imports, "import-path", nil, "with --proto: folder of what the file imports (repeatable; default: its own)")
 }
 
-// request sets the request of the load.
-func (c *Calls) request(s *file.Settings) {
+// Absolute makes the names of files independent of the working folder.
+func (c *Calls) Absolute() {
+	c.Imports = slices.Clone(c.Imports)
+	for i := range c.Imports {
+		c.Imports[i] = absolute(c.Imports[i])
+	}
+	if c.Proto != "" {
+		c.Proto = absolute(c.Proto)
+	}
+}
+
+func absolute(name string) string {
+	if whole, err := filepath.Abs(name); err == nil {
+		return whole
+	}
+	return name
+}
+
+// Request sets the request of the load.
+func (c Calls) Request(s *file.Settings) {
 	s.Set("--grpc", "load.request.grpc", c.GRPC)
 	s.SetGiven("--proto", "load.request.proto", c.Proto)
 	s.SetGiven("--import-path", "load.request.import_paths", c.Imports)
@@ -41,4 +61,20 @@ func serverOf(text string) (string, error) {
 		return "", fmt.Errorf("%s: with --grpc write host:port, or https://host:port for TLS: --grpc has the path", text)
 	}
 	return scheme + "://" + rest, nil
+}
+
+// ParseHeaders parses the values of a flag, "Name: value".
+func ParseHeaders(flag string, texts []string) (map[string]string, error) {
+	var headers map[string]string
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, ":")
+		if !ok {
+			return nil, fmt.Errorf("%s %q: write it as 'Name: value'", flag, text)
+		}
+		if headers == nil {
+			headers = map[string]string{}
+		}
+		headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	return headers, nil
 }

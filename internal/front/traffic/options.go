@@ -214,7 +214,7 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 		o.observedLimits(&s, observed.Limits())
 	}
 	if o.GRPC != "" {
-		o.Calls.request(&s)
+		o.Calls.Request(&s)
 	} else {
 		s.SetGiven("-m", "load.request.method", MethodOf(o.Method, o.Body != "" || o.BodyFile != ""))
 		s.Set("the URL's path", "load.request.path", t.Path)

@@ -58,6 +58,7 @@ func addressOf(ctx context.Context, pids []int, a *Ask) (string, error) {
 		return "", err
 	}
 	load := experiment.Load{Request: a.Request, Timeout: a.Timeout}
+	load.Settle()
 	return answering(found, func(address string) error {
 		client := clientOf(&load)
 		defer client.CloseIdleConnections()

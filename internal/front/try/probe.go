@@ -293,6 +293,10 @@ func kindOf(err error) string {
 	if errors.As(err, &no) {
 		return strconv.Itoa(no.code)
 	}
+	var failed *failedCall
+	if errors.As(err, &failed) {
+		return failed.Code
+	}
 	return "missing"
 }
 
@@ -325,6 +329,11 @@ func ask(ctx context.Context, address string, l *experiment.Load) (a asked, err 
 // trusts the authorities of the load.
 func clientOf(l *experiment.Load) *http.Client {
 	t := &http.Transport{MaxIdleConnsPerHost: warmMost}
+	if len(l.Calls()) > 0 {
+		t.Protocols = new(http.Protocols)
+		t.Protocols.SetUnencryptedHTTP2(true)
+		t.Protocols.SetHTTP2(true)
+	}
 	if l.CA != "" {
 		t.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
 		t.TLSClientConfig.RootCAs.AppendCertsFromPEM([]byte(l.CA))
@@ -350,6 +359,9 @@ func (u *unanswered) Unwrap() error { return u.err }
 // once sends a request and returns the header Server of its answer.
 func once(ctx context.Context, client *http.Client, address string, l *experiment.Load) (server string, err error) {
 	r := &l.Request
+	if r.GRPC != "" {
+		return "", call(ctx, client, address, l)
+	}
 	req, err := http.NewRequestWithContext(ctx, r.Method, serviceclient.URL(l.Protocol, address, r.Path), bodyOf(r))
 	if err != nil {
 		return "", err

@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/front/traffic"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -193,8 +194,14 @@ func (a *Ask) request(s *file.Settings) {
 	if r.Method == "POST" {
 		flag = "--post"
 	}
-	s.SetGiven("", "load.request.method", r.Method)
-	s.SetGiven(flag, "load.request.path", r.Path)
+	if r.GRPC != "" {
+		calls := traffic.Calls{GRPC: r.GRPC, Proto: r.Proto, Imports: r.Imports}
+		calls.Absolute() // the file may be saved anywhere
+		calls.Request(s)
+	} else {
+		s.SetGiven("", "load.request.method", r.Method)
+		s.SetGiven(flag, "load.request.path", r.Path)
+	}
 	s.SetGiven("--header", "load.request.headers", r.Headers)
 	s.SetGiven("--body", "load.request.body", r.Body)
 	s.SetGiven("--body", "load.request.body_file", r.BodyFile)

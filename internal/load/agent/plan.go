@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"strings"
@@ -174,6 +176,18 @@ func CheckRequest(r protocol.Request) error {
 	}
 	_, err := newTemplate(cmp.Or(r.Host, "localhost"), r)
 	return err
+}
+
+// Body is what an agent would send as the body of a request, with examples of the values of its
+// placeholders.
+func Body(r protocol.Request) ([]byte, error) {
+	t, err := newTemplate("localhost", r)
+	if err != nil {
+		return nil, err
+	}
+	whole := t.Append(nil, &wire.Values{Seq: 1, Random: rand.New(rand.NewPCG(0, 0))})
+	_, body, _ := bytes.Cut(whole, []byte("\r\n\r\n"))
+	return body, nil
 }
 
 func newTemplate(host string, r protocol.Request) (*wire.Template, error) {

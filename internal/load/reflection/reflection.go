@@ -136,15 +136,29 @@ func (c *Client) ask(ctx context.Context, version string, field protowire.Number
 	body = protowire.AppendString(protowire.AppendTag(body, field, protowire.BytesType), value)
 	binary.BigEndian.PutUint32(body[1:], uint32(len(body)-5))
 	path := "/grpc.reflection." + version + ".ServerReflection/ServerReflectionInfo"
-	data, err := c.call(ctx, path, body)
-	if err != nil {
+	data, err := c.Call(ctx, path, body)
+	var failed *Failed
+	switch {
+	case errors.As(err, &failed) && failed.Code == "UNIMPLEMENTED":
+		return nil, ErrNone
+	case err != nil:
 		return nil, err
+	case len(data) < 5 || data[0] != 0 || int(binary.BigEndian.Uint32(data[1:])) > len(data)-5:
+		return nil, fmt.Errorf("an answer of %d bytes, which is no message", len(data))
 	}
-	return parse(data)
+	return parse(data[5 : 5+binary.BigEndian.Uint32(data[1:])])
 }
 
-// call makes a call with one request, and returns the first message of its answer.
-func (c *Client) call(ctx context.Context, path string, body []byte) ([]byte, error) {
+// Failed is the error of a call whose status is not OK.
+type Failed struct {
+	Code string // its name
+	Text string // what the service says
+}
+
+func (f *Failed) Error() string { return strings.TrimSuffix(f.Code+": "+f.Text, ": ") }
+
+// Call makes a call with the bytes of one request, and returns those of its answer.
+func (c *Client) Call(ctx context.Context, path string, body []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -169,13 +183,7 @@ func (c *Client) call(ctx context.Context, path string, body []byte) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	if err := status(got); err != nil {
-		return nil, err
-	}
-	if len(data) < 5 || data[0] != 0 || int(binary.BigEndian.Uint32(data[1:])) > len(data)-5 {
-		return nil, fmt.Errorf("an answer of %d bytes, which is no message", len(data))
-	}
-	return data[5 : 5+binary.BigEndian.Uint32(data[1:])], nil
+	return data, status(got)
 }
 
 // status is the error of an answer's status.
@@ -192,13 +200,11 @@ func status(r *http.Response) error {
 		return fmt.Errorf("the service does not speak gRPC: its answer has no grpc-status")
 	case code == 0:
 		return nil
-	case wire.Codes[code] == "UNIMPLEMENTED":
-		return ErrNone
 	}
 	if plain, err := url.PathUnescape(said); err == nil {
 		said = plain
 	}
-	return errors.New(strings.TrimSuffix(fmt.Sprintf("%s: %s", wire.Codes[code], said), ": "))
+	return &Failed{wire.Codes[code], said}
 }
 
 // parse reads a ServerReflectionResponse.

@@ -1,0 +1,69 @@
+package try
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/status"
+
+	"github.com/millicore/millicore/internal/data/experiment"
+)
+
+type callServer struct {
+	pb.UnimplementedTestServiceServer
+}
+
+func (callServer) UnaryCall(_ context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+	if r.ResponseSize == 0 {
+		return nil, status.Error(codes.NotFound, "no size")
+	}
+	return &pb.SimpleResponse{}, nil
+}
+
+// The probe calls as the load will, by the schema of the server, and counts by status.
+func TestProbeCalls(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := grpc.NewServer()
+	pb.RegisterTestServiceServer(s, callServer{})
+	reflection.Register(s)
+	go s.Serve(l)
+	defer s.Stop()
+	const method = "grpc.testing.TestService/"
+	for _, c := range []struct{ method, body, want string }{
+		{method + "UnaryCall", `{"responseSize": {{rand 3 9}}}`, ""},
+		{method + "UnaryCall", `{}`, method + "UnaryCall ended with NOT_FOUND: no size; check --grpc and the message of --body: try needs calls that succeed"},
+		{method + "Absent", ``, "call " + method + "Absent: the service grpc.testing.TestService has no method Absent; it has: EmptyCall, UnaryCall, CacheableUnaryCall, StreamingOutputCall, StreamingInputCall, FullDuplexCall, HalfDuplexCall, UnimplementedCall"},
+	} {
+		load := experiment.Load{Request: experiment.Request{GRPC: c.method, Body: c.body}, Timeout: 5 * time.Second}
+		load.Settle()
+		a, err := ask(t.Context(), l.Addr().String(), &load)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.want == "" {
+			if a.good() != a.sent || a.sent == 0 || a.least <= 0 {
+				t.Errorf("%s: %d of %d good, %v", c.body, a.good(), a.sent, a.bad)
+			}
+			continue
+		}
+		if err := a.unusable(); err == nil || err.Error() != c.want {
+			t.Errorf("%s %s: %v\nwant %s", c.method, c.body, err, c.want)
+		}
+	}
+	_, address, _ := net.SplitHostPort(l.Addr().String())
+	s.Stop()
+	load := experiment.Load{Request: experiment.Request{GRPC: method + "UnaryCall"}, Timeout: 5 * time.Second}
+	load.Settle()
+	if _, err := ask(t.Context(), "127.0.0.1:"+address, &load); err == nil {
+		t.Error("a server that has ended is no error")
+	}
+}
