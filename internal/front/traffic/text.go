@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/internal/show/narrative"
@@ -19,7 +20,7 @@ import (
 // other sections of hey, whether the generator was the limit, and what flags mean.
 func Text(w io.Writer, url string, r *Result, kept []Kept, details bool, out display.Terminal) error {
 	var b strings.Builder
-	b.WriteString(first(url, r, details, out) + "\n")
+	b.WriteString(first(url, r, kept, details, out) + "\n")
 	if details {
 		b.WriteString(summaryText(r, out))
 	}
@@ -61,8 +62,8 @@ func flagged(c *summary.Cell, without ...summary.Flag) (texts []string) {
 }
 
 // first is the answer, with what to change.
-func first(url string, r *Result, details bool, out display.Terminal) string {
-	a := answer.OfLoad(r.Cell, display.Plain(url))
+func first(url string, r *Result, kept []Kept, details bool, out display.Terminal) string {
+	a := judged(answer.OfLoad(r.Cell, display.Plain(url)), kept)
 	if text := hint(r); text != "" {
 		a.Do = text
 	}
@@ -82,6 +83,26 @@ func first(url string, r *Result, details bool, out display.Terminal) string {
 		text += out.Line("! "+caveat, display.Warning)
 	}
 	return text
+}
+
+// judged is an answer with which thresholds are met: the missed ones, if any are, or those that
+// are too close to tell. If all are met there is nothing to do.
+func judged(a answer.Answer, kept []Kept) answer.Answer {
+	by := map[summary.Outcome][]string{}
+	for _, k := range kept {
+		by[k.Outcome] = append(by[k.Outcome], k.Threshold)
+	}
+	switch {
+	case len(kept) == 0:
+	case len(by[summary.Missed]) > 0:
+		a.What += " It misses " + phrase.List(by[summary.Missed]) + "."
+	case len(by[summary.Met]) == len(kept):
+		a.What += " It meets " + phrase.List(by[summary.Met]) + "."
+		a.Why, a.Do = "", "nothing: it meets what is asked."
+	case len(by[summary.TooClose]) > 0:
+		a.What += " Too close to tell whether it meets " + phrase.List(by[summary.TooClose]) + "."
+	}
+	return a
 }
 
 // hint says what to change if most answers had a status that is not good; "" if they had not.

@@ -10,6 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/show/answer"
 )
 
 // answered is a result with this number of failed requests. The quantiles of the others
@@ -156,7 +157,7 @@ func TestText(t *testing.T) {
   highest             40.0       40.0
 
 `
-	const want = `http://x/: p99 40.0 ms at 990 requests/s, 99% available.
+	const want = `http://x/: p99 40.0 ms at 990 requests/s, 99% available. It misses p99<30ms.
 
 Summary
   requests          100 in 0.100 s
@@ -329,6 +330,27 @@ func TestAClosedLoopThatHidesAStallNamesRate(t *testing.T) {
 		}
 		if got := hiddenStall(r); got != want {
 			t.Errorf("%s: %q, want %q", c.name, got, want)
+		}
+	}
+}
+
+func TestTheAnswerHasTheThresholds(t *testing.T) {
+	for _, c := range []struct {
+		outcomes []summary.Outcome
+		what, do string
+	}{
+		{nil, "p99 5 ms.", "raise the CPU limit."},
+		{[]summary.Outcome{summary.Met, summary.Met}, "p99 5 ms. It meets a and b.", "nothing: it meets what is asked."},
+		{[]summary.Outcome{summary.Met, summary.Missed}, "p99 5 ms. It misses b.", "raise the CPU limit."},
+		{[]summary.Outcome{summary.TooClose, summary.Met}, "p99 5 ms. Too close to tell whether it meets a.", "raise the CPU limit."},
+	} {
+		var kept []Kept
+		for i, outcome := range c.outcomes {
+			kept = append(kept, Kept{Threshold: string(rune('a' + i)), Outcome: outcome})
+		}
+		got := judged(answer.Answer{What: "p99 5 ms.", Why: "its CPU limit.", Do: "raise the CPU limit."}, kept)
+		if got.What != c.what || got.Do != c.do {
+			t.Errorf("%v: %q, %q; want %q, %q", c.outcomes, got.What, got.Do, c.what, c.do)
 		}
 	}
 }
