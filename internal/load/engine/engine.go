@@ -56,8 +56,9 @@ func Open(plan Plan) (*Engine, error) {
 	if err := fit(&e.plan); err != nil {
 		return nil, err
 	}
-	for range plan.Threads {
-		p, err := newPoller(e.zero, &e.plan)
+	for i := range plan.Threads {
+		first, _ := e.plan.place(plan.Load, e.share(i))
+		p, err := newPoller(e.zero, &e.plan, first)
 		if err != nil {
 			e.release()
 			return nil, err

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func newPoller(time.Time, *Plan) (poller, error) {
+func newPoller(time.Time, *Plan, int) (poller, error) {
 	return nil, fmt.Errorf("make traffic on %s: the agent needs Linux (epoll); run it there, or in a container or virtual machine", runtime.GOOS)
 }
 

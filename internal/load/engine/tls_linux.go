@@ -52,8 +52,8 @@ const mostPending = 64 << 10
 // write makes at most one record, so that what waits for the kernel is bounded.
 const maxRecord = 16 << 10
 
-func newSecurePoller(zero time.Time, targets []Target, t Transport) (poller, error) {
-	p, err := poll.New(zero, nil)
+func newSecurePoller(zero time.Time, targets []Target, t Transport, first int) (poller, error) {
+	p, err := poll.New(zero, nil, first)
 	if err != nil {
 		return nil, err
 	}

@@ -280,7 +280,7 @@ func TestTheChainOfAnUntrustedCertificate(t *testing.T) {
 func TestStampsOfRecords(t *testing.T) {
 	s, _ := tlsService(t, nil, func(http.ResponseWriter, *http.Request) {})
 	l, target := listening(t)
-	made, err := newSecurePoller(time.Now(), []Target{target}, insecure)
+	made, err := newSecurePoller(time.Now(), []Target{target}, insecure, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

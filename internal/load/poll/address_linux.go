@@ -13,6 +13,8 @@ type sockaddr struct {
 	family int
 	raw    [unix.SizeofSockaddrUnix]byte
 	size   uintptr
+
+	loopback bool // of IPv4
 }
 
 func newSockaddr(addr netip.AddrPort) sockaddr {
@@ -23,6 +25,7 @@ func newSockaddr(addr netip.AddrPort) sockaddr {
 	if ip.Is4() {
 		s.family, s.size = unix.AF_INET, unix.SizeofSockaddrInet4
 		copy(s.raw[4:], ip.AsSlice())
+		s.loopback = ip.IsLoopback()
 	} else {
 		s.family, s.size = unix.AF_INET6, unix.SizeofSockaddrInet6
 		copy(s.raw[8:], ip.AsSlice())
@@ -44,4 +47,19 @@ func unixSockaddr(path string) sockaddr {
 		s.raw[2], s.size = 0, uintptr(2+len(path))
 	}
 	return s
+}
+
+// mostOfSource is the number of connections from one source address to a target. connect
+// looks among the ports of one parity first, 14,116 by default, and once they are in use it
+// looks at each of them before it takes one of the others (Linux, __inet_hash_connect).
+const mostOfSource = 12_000
+
+// bindSource gives a connection to loopback, by its index among all, a source address that
+// is not used by too many: 127.0.0.2, 127.0.0.3 and so on. If that is not possible, it gets
+// the kernel's choice, as the first connections do. connect chooses the port.
+func bindSource(fd, index int) {
+	if n := index / mostOfSource; n > 0 {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
+		_ = unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, byte(n) + 1}})
+	}
 }

@@ -23,6 +23,7 @@ type Poller struct {
 	epoll, bell int // bell: an eventfd that wake writes to
 	timer       int // a timerfd if there is no epoll_pwait2; else -1
 	zero        time.Time
+	first       int
 	addrs       []sockaddr
 	fds         []int32 // by slot; -1: none
 	ported      bool    // a connection got a local port
@@ -53,9 +54,10 @@ const (
 // mostEvents is how many events one wait takes out of the kernel.
 const mostEvents = 512
 
-// New makes a poller whose clock begins at zero.
-func New(zero time.Time, targets []port.Target) (*Poller, error) {
-	p := &Poller{zero: zero, epoll: -1, bell: -1, timer: -1, events: make([]unix.EpollEvent, mostEvents)}
+// New makes a poller whose clock begins at zero. first is the index of its slot 0 among the
+// connections of all pollers of this machine.
+func New(zero time.Time, targets []port.Target, first int) (*Poller, error) {
+	p := &Poller{zero: zero, first: first, epoll: -1, bell: -1, timer: -1, events: make([]unix.EpollEvent, mostEvents)}
 	p.Move(targets)
 	var err error
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
@@ -302,6 +304,9 @@ func (p *Poller) Dial(slot, generation int32, target int) port.Outcome {
 	if addr.family != unix.AF_UNIX {
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 		askForStamps(int(fd))
+		if addr.loopback {
+			bindSource(int(fd), p.first+int(slot))
+		}
 	}
 	_, _, errno = unix.RawSyscall(unix.SYS_CONNECT, fd, uintptr(unsafe.Pointer(&addr.raw)), addr.size)
 	if addr.family == unix.AF_UNIX && errno == unix.EAGAIN {

@@ -16,7 +16,7 @@ func TestTimeStampsOfTheKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	p, err := New(time.Now(), []port.Target{{Addr: netip.MustParseAddrPort(l.Addr().String())}})
+	p, err := New(time.Now(), []port.Target{{Addr: netip.MustParseAddrPort(l.Addr().String())}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
