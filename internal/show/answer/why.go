@@ -21,6 +21,8 @@ func (a *asked) limit(c *summary.Cell) string {
 		return "not known: " + display.Plain(b.Contradiction) + "."
 	case a.restless([]*summary.Cell{c}) && (b.AtLeast || b.Untested):
 		return uncapital(a.disturbed())
+	case b.AtLeast && causeWords[b.LimitedBy] != "": // of the two, it is known which
+		return strings.Replace(reason(c), "the generator or the host was the limit", "the limit was "+strings.TrimSuffix(causeOf(b.LimitedBy), ", not the service"), 1)
 	case b.AtLeast || b.LimitedBy == "":
 		return reason(c)
 	case len(b.Shown) == 0 || limits[b.Shown[0].Kind] == nil:
