@@ -102,14 +102,21 @@ func Check(e *experiment.Experiment) error {
 }
 
 // Reach makes and closes a connection to each target, as the agents of the first cell
-// would. A service that is not there, or does not speak the protocol of the load, is an
-// error; one that does not answer in time is not, because a trial measures that.
+// would, and learns the schemas of the load's calls. A service that is not there, or does
+// not speak the protocol of the load, is an error; one that does not answer in time is
+// not, because a trial measures that.
 func Reach(e *experiment.Experiment, targets []string) error {
+	p := prepare(e, &e.Cells[0], 0, 0, 0, targets)
+	for i := range p.Requests {
+		p.Requests[i].Call = nil // a connection needs no schema
+	}
+	if err := agent.Reach(&p); err != nil {
+		return err
+	}
 	if err := Describe(context.Background(), &e.Cells[0].Load, targets); err != nil {
 		return err
 	}
-	p := prepare(e, &e.Cells[0], 0, 0, 0, targets)
-	return agent.Reach(&p)
+	return Check(e)
 }
 
 func kindOf(c *experiment.Cell) protocol.Kind {
