@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -34,18 +35,18 @@ type kind struct {
 // matching is a text that matches an expression. The error of any other text ends
 // with complaint.
 func matching(expression, complaint string, types ...string) *kind {
-	syntax := regexp.MustCompile(expression)
+	syntax := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) }) // most starts read no file
 	return readBy(func(s string) (any, error) {
-		if !syntax.MatchString(s) {
+		if !syntax().MatchString(s) {
 			return nil, fmt.Errorf("%q %s", s, complaint)
 		}
 		return s, nil
-	}, syntax, types...)
+	}, expression, types...)
 }
 
 // readBy has its own function, and an expression for the schema.
-func readBy(read func(string) (any, error), syntax *regexp.Regexp, types ...string) *kind {
-	return &kind{read: read, pattern: syntax.String(), types: types}
+func readBy(read func(string) (any, error), pattern string, types ...string) *kind {
+	return &kind{read: read, pattern: pattern, types: types}
 }
 
 // oneOf is one of several words. noun is the name of such a word in errors.
@@ -194,12 +195,12 @@ var kinds = map[string]*kind{
 	}},
 	// A request's path with its query (RFC 9112, section 3.2.1). What stands in
 	// {{…}} is not checked.
-	"path":     readBy(readPath, pathSyntax, "string"),
-	"link":     readBy(readLink, linkSyntax, "string"),
+	"path":     readBy(readPath, pathSyntax.String(), "string"),
+	"link":     readBy(readLink, linkSyntax.String(), "string"),
 	"protocol": oneOf("protocol", experiment.Protocols),
 	"status": matching(`^[2-5][0-9][0-9]$`, "is not a status of an answer; write one from 200 to 599", "integer", "string").
 		within(200, 599).then(whole),
-	"port": readBy(readPort, portSyntax, "integer", "string").within(1, mostPort),
+	"port": readBy(readPort, portSyntax.String(), "integer", "string").within(1, mostPort),
 
 	// Numbers, and durations as in Go.
 	"duration": matching(`^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))*$`,
@@ -223,7 +224,7 @@ var kinds = map[string]*kind{
 		fmt.Sprintf("is not a number from 0 to %d, as in 50 or 2.5", mostLevel), "number", "string").within(0, mostLevel).then(number),
 	"percent": percent(),
 	// A percentage that may exceed 100: a request is not a limit.
-	"share": readBy(readShare, shareSyntax, "string"),
+	"share": readBy(readShare, shareSyntax.String(), "string"),
 	// A bound of a metric.
 	"bound": matching(`^[0-9]{1,15}(\.[0-9]{1,9})?$`, "is not a number from 0 up, as in 1.5", "number", "string").
 		within(0, mostBound).then(number).unless(func(s string) error {
@@ -234,8 +235,8 @@ var kinds = map[string]*kind{
 	}),
 
 	// Limits: see quantities.go.
-	"cpu":     readBy(readCPU, quantitySyntax, "number", "string").within(0, mostCPUs).unless(refuseNoLimit),
-	"memory":  readBy(readMemory, quantitySyntax, "number", "string").within(leastMemory, math.MaxInt64/2).unless(refuseNoLimit),
+	"cpu":     readBy(readCPU, quantitySyntax.String(), "number", "string").within(0, mostCPUs).unless(refuseNoLimit),
+	"memory":  readBy(readMemory, quantitySyntax.String(), "number", "string").within(leastMemory, math.MaxInt64/2).unless(refuseNoLimit),
 	"cpuList": matching(`^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`, "is not a list of CPUs; write it as 0, 0-1 or 0-1,4", "integer", "string").within(0, 9999).then(readCPUList),
 
 	// Kubernetes' own names and words. Kubernetes' own code decides what is valid;
@@ -259,7 +260,7 @@ func truth(means bool) *kind {
 }
 
 func percent() *kind {
-	k := readBy(readPercent, percentSyntax, "number", "string")
+	k := readBy(readPercent, percentSyntax.String(), "number", "string")
 	none, all := 0.0, 100.0
 	k.above, k.most = &none, &all
 	return k
@@ -281,7 +282,7 @@ func accepted(pattern string, check func(string) []string, complaint string, typ
 		}
 		return s, nil
 	}
-	return readBy(read, regexp.MustCompile(pattern), types...)
+	return readBy(read, pattern, types...)
 }
 
 // labelKey is the key of a label, an annotation or a taint: a name, perhaps
