@@ -21,6 +21,10 @@ const byLimit = summary.ByCPULimit + " or " + summary.ByThrottling
 // which the figures do not always show.
 const unsaturated = summary.ByHost + " or " + summary.ByService
 
+// ofAPool: calls take as long at any load. Where no waits at low loads are known, it is "a
+// dependency, or a pool of calls to it", and never the dependency alone.
+const ofAPool = summary.ByDependency + " or " + summary.ByService
+
 // same is a behaviour that all cells and trials have.
 func same(b Behaviour) func(*experiment.Cell, int) Behaviour {
 	return func(*experiment.Cell, int) Behaviour { return b }
@@ -222,8 +226,8 @@ func Cases() []Case {
 		// By construction another thing breaks it without the limit at the same load.
 		{Name: "limit-that-costs-nothing", File: find("limit-that-costs-nothing", alone+"vary: {cpu: [\"1\", null]}\n", "\"${cpu}\"", "p99: 50ms", 60, 1),
 			Behaves: each(Behaviour{Service: Service{Workers: 4, Work: Exponential(4 * ms)}}, Behaviour{Service: Service{Workers: 16, Work: Fixed(ms), Lock: 5 * ms}})},
-		// A pool of eight calls, which is the service's if its waits at low loads were read.
-		{Name: "dependency-reported", Limit: summary.ByDependency + " or " + summary.ByService, File: find("dependency-reported", alone, "1", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 8, Work: Fixed(ms / 2), Call: Fixed(70 * ms), Blocking: true, Reports: true}})},
+		// A pool of eight calls, whose dependency takes as long at any load.
+		{Name: "dependency-reported", Limit: ofAPool, File: find("dependency-reported", alone, "1", "p99: 100ms", 60, 1), Behaves: same(Behaviour{Service: Service{Workers: 8, Work: Fixed(ms / 2), Call: Fixed(70 * ms), Blocking: true, Reports: true}})},
 		{Name: "host-of-two", Limit: summary.ByHost, File: find("host-of-two", alone, "", "p99: 50ms", 60, 1), Behaves: same(Behaviour{CPUs: 2, Service: Service{Workers: 64, Work: Exponential(5 * ms)}})},
 		{Name: "host-of-a-ramp", Limit: summary.ByHost, File: ramp("host-of-a-ramp", alone, "", 50, 600, 50, "5s", "p99: 50ms", 1), Behaves: same(Behaviour{Service: Service{Workers: 64, Work: Exponential(8 * ms)}})},
 		// While there is a backlog, each request costs twice its work: 250 requests/s without

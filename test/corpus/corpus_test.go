@@ -165,6 +165,9 @@ func TestCases(t *testing.T) {
 							continue
 						}
 					}
+					if c.Limit == ofAPool && b.LimitedBy == summary.ByDependency && b.Shown[0].Kind != finding.DependencyOrPool {
+						t.Errorf("seed %d: a dependency that takes as long at any load is named: %s", seed+1, b.Evidence)
+					}
 					if b.LimitedBy == "" || !strings.Contains(c.Limit, b.LimitedBy) {
 						t.Errorf("seed %d, %s: limited by %q (%s), want %q", seed+1, s.Cells[i].Label, b.LimitedBy, b.Evidence, c.Limit)
 					}

@@ -37,6 +37,7 @@ type kind struct {
 
 var kinds = []kind{
 	{"queue", "", queue},
+	{"tight", "", tight},
 	{"workers", "", workers},
 	{"lock", "", lock},
 	{"pool", "", pool},
@@ -95,6 +96,19 @@ func queue(r *rand.Rand) service {
 	s := service{limit: rounded(uniform(r, 0.5, 1.9)), latency: pick(r, 50.0, 100, 200, 500)}
 	s.latency = max(s.latency, 15*mean)
 	n := int(math.Ceil(s.limit)) + 1 + r.IntN(6)
+	s.behaviour.Service = corpus.Service{Workers: n, Work: w}
+	s.capacity = s.limit / mean * 1000
+	s.text = fmt.Sprintf("%d workers, %s", n, what)
+	return s
+}
+
+// tight is a queue of which little time is wanted: one stop by its limit is too long for many
+// of its requests.
+func tight(r *rand.Rand) service {
+	mean := spread(r, 3, 12)
+	w, what := work(r, mean)
+	s := service{limit: rounded(uniform(r, 0.3, 1.5)), latency: max(30, uniform(r, 4, 10)*mean)}
+	n := int(math.Ceil(s.limit)) + 3 + r.IntN(8)
 	s.behaviour.Service = corpus.Service{Workers: n, Work: w}
 	s.capacity = s.limit / mean * 1000
 	s.text = fmt.Sprintf("%d workers, %s", n, what)
