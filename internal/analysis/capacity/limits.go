@@ -75,6 +75,10 @@ func (s Stretch) used(blocks []search.Block) (by string, shown finding.Finding) 
 	if by, shown := ownCause(s.Goal, s.Sums); by != "" && (by != summary.ByDelayedAck || s.withinAck()) {
 		return by, shown
 	}
+	if is, over := s.bound(ofService); is == isUsedUp && over.sums.Server.OfLimit() != nil {
+		// Not at the lowest loads that missed, but at the overload: the limit cannot be excluded.
+		return summary.ByService, finding.Finding{Kind: finding.LimitOrLock, Load: over.load, Users: !s.Open, Use: use(&over.sums.Server)}
+	}
 	return summary.ByService, s.unknown()
 }
 

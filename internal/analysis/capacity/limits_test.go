@@ -61,6 +61,27 @@ func TestAnUsedLimitLimitsOnlyIfTheKernelStops(t *testing.T) {
 	}
 }
 
+// Late requests at 0.2 of 0.33 CPUs waited for no limit. Where it then stops the service in
+// every period of the overload, "neither its CPU limit" is refuted; where it is not used up
+// there, it is not.
+func TestALimitThatTheOverloadUsesUpIsNotExcluded(t *testing.T) {
+	few, all := int64(5), int64(100)
+	for _, c := range []struct {
+		over *sums.Server
+		want finding.Kind
+	}{
+		{serverSums(0.33, 0.33, &all, new(5.0)), finding.LimitOrLock},
+		{serverSums(0.25, 0.33, &few, new(0.1)), finding.NothingUsedUp},
+	} {
+		low, over := sums.New(), sums.New()
+		low.Server, over.Server = *serverSums(0.2, 0.33, &few, new(0.1)), *c.over
+		by, shown := (Stretch{Sums: low, over: []overload{{load: 100, sums: over}}}).used(nil)
+		if by != summary.ByService || shown.Kind != c.want {
+			t.Errorf("limited by %q: %s, want kind %v", by, wording.Of(shown), c.want)
+		}
+	}
+}
+
 // A service that one worker serves uses less than a core, beside a generator: with a
 // third of the CPUs idle, no request waits for one for long.
 func TestAHostWithIdleCPUIsNotTheLimit(t *testing.T) {
