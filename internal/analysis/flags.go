@@ -78,7 +78,7 @@ func (c *cell) stuck(s *summary.Cell) bool {
 	if s.Load.Users != nil {
 		of = *s.Load.Users * float64(s.Trials)
 	}
-	return s.Stuck >= fewStuck*int64(s.Trials) && float64(s.Stuck) >= c.goal.Late()*of
+	return s.Stuck > 0 && s.Stuck >= fewStuck*int64(s.Trials) && float64(s.Stuck) >= c.goal.Late()*of
 }
 
 // noiseFlags returns the flags for what did not come from the service; late is the share

@@ -64,16 +64,8 @@ func requests(l *experiment.Load) []protocol.Request {
 
 // transport converts the protocol of a load for an agent.
 func transport(l *experiment.Load) protocol.Transport {
-	return protocol.Transport{
-		TLS:      l.Secure(),
-		HTTP2:    l.HTTP2(),
-		Insecure: l.Insecure,
-		CA:       l.CA,
-		Identity: l.Identity,
-		Tickets:  l.Tickets,
-		Name:     l.Name,
-		Streams:  l.Streams,
-	}
+	return protocol.Transport{TLS: l.Secure(), HTTP2: l.HTTP2(), Streams: l.Streams,
+		Insecure: l.Insecure, CA: l.CA, Identity: l.Identity, Name: l.Name, Tickets: l.Tickets}
 }
 
 // maxBodies is the maximum size of all bodies of a load together: an agent receives

@@ -92,7 +92,7 @@ type aftermath struct {
 	spent    time.Duration
 	by       finding.Source
 	limited  bool
-	met      float64 // the highest overload that met the objective; 0: none
+	met      float64 // the highest overload that met the objective, far above the answer; 0: none
 }
 
 type held struct{ load, seconds float64 }
@@ -184,7 +184,7 @@ func (s *Search) followed(o Observation, w window, took time.Duration) {
 		a.pushes = append(a.pushes, held{load, took.Seconds()})
 		if w.n > 0 && !outside {
 			s.looked(w)
-			if !w.missed && !w.backlog {
+			if !w.missed && !w.backlog && s.farAbove(w) {
 				a.met = max(a.met, load)
 			}
 		}

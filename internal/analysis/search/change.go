@@ -167,15 +167,26 @@ func (s *Search) withdraw() {
 	}
 }
 
-// farAbove is how far above its interval a service meets the objective for an overload to
-// refute the answer. A backlog that grows at that rate is late within the overload's time.
-const farAbove = 1.3
+// above is how far above its interval a service meets the objective for an overload to refute
+// the answer.
+const above = 1.25
+
+// farAbove reports whether the service answered so many requests of an overload that, if it
+// could answer no more than the interval says, the last ones would have waited for longer than
+// the objective's latency.
+func (s *Search) farAbove(w window) bool {
+	if s.config.Whole {
+		return s.step.Load >= above*s.result.High
+	}
+	seconds := float64(w.blocks)*s.config.Block.Seconds() + s.config.Late.Seconds()
+	return w.n >= above*s.result.High*seconds
+}
 
 // uneven returns that an overload met the objective, far above the interval, though lower loads
 // missed it; none: no overload did. A service that stands still now and then does that, one whose few
 // slow requests came by chance, and one that still warms up.
 func (s *Search) uneven() finding.Finding {
-	if s.after == nil || s.after.met < farAbove*s.result.High || len(s.failed) == 0 {
+	if s.after == nil || s.after.met == 0 || len(s.failed) == 0 {
 		return finding.Finding{}
 	}
 	return finding.Finding{Kind: finding.MetFarAbove, Load: slices.Min(s.failed), Other: s.after.met}

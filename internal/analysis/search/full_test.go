@@ -71,3 +71,23 @@ func TestAnAnswerThatAnOverloadRefutes(t *testing.T) {
 		}
 	}
 }
+
+// A few requests of a slow service are in time at any load that lasts less than the objective's
+// latency: 3 requests/s of 3.9 keep the last one waiting for 1.8 s after 6 s.
+func TestWhatLastsTooShortlyRefutesNothing(t *testing.T) {
+	for _, c := range []struct {
+		high, late, seconds, requests float64
+		want                          bool
+	}{
+		{3, 2, 6, 23, false},
+		{3, 2, 60, 232, false}, // 1.24 of what it can answer
+		{3, 2, 60, 233, true},
+		{150, 0.1, 2, 550, true},
+		{150, 0.1, 2, 390, false},
+	} {
+		s := &Search{config: Config{Late: time.Duration(c.late * 1e9), Block: time.Second}, result: Result{High: c.high}}
+		if got := s.farAbove(window{n: c.requests, blocks: int(c.seconds)}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

@@ -70,6 +70,8 @@ func (e *examined) flagged(c *cell, flag summary.Flag, whole *part) bool {
 			}
 		}
 		return 2*settled < len(c.trials)
+	case summary.FlagStuck:
+		return c.anyTrial(func(p *part) bool { return p.stuck >= 3 })
 	case summary.FlagDownAtEnd:
 		return c.anyTrial(func(p *part) bool { return p.down })
 	}

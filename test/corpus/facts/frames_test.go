@@ -12,6 +12,7 @@ import (
 // part is the sum of some frames of a cell.
 type part struct {
 	good, timeouts, refused, cut, malformed, failed, status, dropped int64
+	stuck                                                            int64 // of the warm-up, which ended in the drain
 
 	latency, service, lag *signals.Histogram
 	seconds, answers      float64 // of the client frames that were measured
@@ -37,6 +38,9 @@ func newPart() *part {
 func (p *part) add(f *signals.Frame) {
 	measured := f.Phase == signals.Measure
 	if k := f.Client; k != nil && f.Phase != signals.Warmup {
+		if f.Phase == signals.Drain {
+			p.stuck += k.Carried
+		}
 		p.good += k.Good
 		p.timeouts += k.Timeouts
 		p.refused += k.Refused
@@ -277,6 +281,7 @@ func (p *part) merge(o *part) {
 	p.stopped += o.stopped
 	p.kills += o.kills
 	p.restarts += o.restarts
+	p.stuck += o.stuck
 	p.memory = max(p.memory, o.memory)
 	p.hostSeconds += o.hostSeconds
 	p.idle += o.idle
