@@ -34,9 +34,6 @@ func (r *ring[T]) unshift(v T) {
 	r.n++
 }
 
-// first is what pop would return.
-func (r *ring[T]) first() T { return r.items[r.head] }
-
 func (r *ring[T]) grow() {
 	items := make([]T, max(64, 2*len(r.items)))
 	for i := range r.n {
