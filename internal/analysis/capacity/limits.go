@@ -22,9 +22,8 @@ func (s Stretch) limit(blocks []search.Block) (by string, shown []finding.Findin
 }
 
 // inside returns what limits the service, and the errors and the delayed acknowledgements
-// beside it. If that may be a pool, it
-// also returns how long requests wait for a dependency at low loads, where they do not wait
-// for each other.
+// beside it. If that may be a pool, it also returns how long requests wait for a dependency at
+// low loads, where they do not wait for each other.
 func (s Stretch) inside(blocks []search.Block) (by string, shown []finding.Finding) {
 	by, first := s.used(blocks)
 	shown = []finding.Finding{first}

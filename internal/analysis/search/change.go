@@ -183,8 +183,8 @@ func (s *Search) farAbove(w window) bool {
 }
 
 // uneven returns that an overload met the objective, far above the interval, though lower loads
-// missed it; none: no overload did. A service that stands still now and then does that, one whose few
-// slow requests came by chance, and one that still warms up.
+// missed it; none: no overload did. A service that stands still now and then does that, one
+// whose few slow requests came by chance, and one that still warms up.
 func (s *Search) uneven() finding.Finding {
 	if s.after == nil || s.after.met == 0 || len(s.failed) == 0 {
 		return finding.Finding{}

@@ -204,8 +204,13 @@ func (e *examined) comparisons() {
 			e.is(c, "the shift", &v.Shift, hodgesLehmann(a, b))
 			e.isP(c, "p of the comparison", v.P, a, b)
 		}
-		// The test may exclude 0 itself, where values are equal, and no shift beside it.
-		if v.Significant != (v.PFamily < 0.05) || v.Low > v.Shift || v.High < v.Shift || v.Significant && v.Low < 0 && v.High > 0 {
+		// Where values of both are equal, the test may exclude 0 itself and no shift beside it:
+		// an end of the interval is 0.
+		contains := v.Low <= 0 && v.High >= 0
+		if slices.ContainsFunc(a, func(x float64) bool { return slices.Contains(b, x) }) {
+			contains = v.Low < 0 && v.High > 0
+		}
+		if v.Significant != (v.PFamily < 0.05) || v.Low > v.Shift || v.High < v.Shift || v.Significant && contains {
 			e.wrong(c, "shift %.4g (%.4g to %.4g), p %.3g, significant: %v", v.Shift, v.Low, v.High, v.PFamily, v.Significant)
 		}
 	}
