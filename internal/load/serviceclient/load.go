@@ -17,7 +17,7 @@ import (
 func AsLoad(l *experiment.Load, target string) (*http.Client, error) {
 	client := Client(l.Protocol, l.Timeout)
 	t := client.Transport.(*http.Transport)
-	t.TLSClientConfig.InsecureSkipVerify = l.Insecure
+	t.TLSClientConfig.InsecureSkipVerify, t.TLSClientConfig.ServerName = l.Insecure, l.Name
 	if l.CA != "" {
 		t.TLSClientConfig.RootCAs = x509.NewCertPool()
 		t.TLSClientConfig.RootCAs.AppendCertsFromPEM([]byte(l.CA))

@@ -123,8 +123,9 @@ func (r Request) encoded(body []piece) ([]piece, error) {
 	return []piece{{text: once}}, nil
 }
 
-// appendEncoded appends what encode makes of a body. That of the bounds was valid, so it
-// always is; else the service would get an empty message of no length.
+// appendEncoded appends what encode makes of a body. Those of the bounds were valid. One between
+// them may still be none, such as base64 of a length that is not a multiple of four: the service
+// then gets the empty message.
 func (t *Template) appendEncoded(b, body []byte) []byte {
 	b, err := t.encode(b, body)
 	if err != nil {
