@@ -155,6 +155,7 @@ func (l *loop) disconnected(i int32, out outcome) {
 		l.pick(i)
 		l.shut(i, orderly)
 	case out == ended && s.answer.End() == nil:
+		l.watch() // no stamp says when a connection ended
 		l.answered(i, l.now, false)
 	case (out == unprocessed && s.moves < mostMoves || out == declined && s.moves < mostDeclined) && s.target == l.targetOf(i):
 		s.moves++

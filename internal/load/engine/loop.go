@@ -78,7 +78,7 @@ type loop struct {
 	bound     int           // requests that wait for a new connection
 	held      bool          // requests wait for the next turn to start connections
 	unread    bool          // events that came while the loop rested are not handled yet
-	watched   time.Duration // until then answers are read as they come; see rests
+	watches   bool          // answers are read as they come; see watch
 	promised  bool          // a connection is ready, and requests of its target wait for a new one
 	moved     time.Duration // when the targets were last replaced
 	portsAt   time.Duration // when a connection is tried after one had no port; 0: it had
@@ -167,7 +167,7 @@ func (l *loop) waiting() port.Waiting {
 // saves half of the wake-ups: a connection is ready for it, and nothing waits for an
 // answer. Answers are also read before an interval ends, so that they belong to it.
 func (l *loop) rests() bool {
-	if !l.plan.Load.Open || l.plan.Transport.HTTP2 || l.plan.Waiting != nil || l.now < l.watched ||
+	if !l.plan.Load.Open || l.plan.Transport.HTTP2 || l.plan.Waiting != nil || l.watches ||
 		l.wait.len() > 0 || l.bound > 0 || l.dialing.n > 0 || l.boundary-l.awaits < longPause {
 		return false
 	}
@@ -178,10 +178,11 @@ func (l *loop) rests() bool {
 // longMessage is a size in bytes that is less than the smallest buffer of a connection.
 const longMessage = 16 << 10
 
-// watch makes the loop read answers as they come, for a second: those that are long or come
-// in parts, and long requests, are read and written together with the other side, which
-// waits for the loop, or for the kernel's acknowledgement of a part.
-func (l *loop) watch() { l.watched = l.now + time.Second }
+// watch makes the loop read answers as they come from now on. Those that are long or come in
+// parts, and long requests, are read and written together with the other side, which waits for
+// the loop, or for the kernel's acknowledgement of a part. One that is as rare as a request of
+// another kind every few seconds would be read up to 10 ms late, and its latency be the loop's.
+func (l *loop) watch() { l.watches = true }
 
 // wakeAt is the time at which the loop has to run even without an event.
 func (l *loop) wakeAt() time.Duration {
