@@ -16,12 +16,13 @@ import (
 	"github.com/millicore/millicore/internal/load/serviceclient"
 )
 
-// call makes a request a call of gRPC, with the headers that these have.
+// call makes a request a call of gRPC, with the headers that these have. Its deadline is a
+// little before the timeout, so that the service's DEADLINE_EXCEEDED arrives.
 func call(one *protocol.Request, r *experiment.Request, timeout time.Duration) {
 	one.Call = &protocol.Call{Method: r.GRPC, Schema: r.Inputs.Schema}
 	one.Headers = map[string]string{
 		"Content-Type": "application/grpc", "Te": "trailers",
-		"Grpc-Timeout": strconv.FormatInt(timeout.Milliseconds(), 10) + "m",
+		"Grpc-Timeout": strconv.FormatInt((timeout-min(timeout/20, 50*time.Millisecond)).Microseconds(), 10) + "u",
 	}
 	for name, value := range r.Headers {
 		one.Headers[textproto.CanonicalMIMEHeaderKey(name)] = value

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/load/engine"
 	"github.com/millicore/millicore/internal/load/message"
 	"github.com/millicore/millicore/internal/load/protocol"
@@ -40,6 +41,7 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 		Agent:       p.Agent,
 		Agents:      p.Agents,
 		Seed:        p.Seed,
+		Hide:        hider(p.Requests),
 	}
 	for _, r := range p.Requests {
 		kind, err := newKind(r)
@@ -171,11 +173,45 @@ func CheckRequest(r protocol.Request) error {
 	if _, err := newKind(r); err != nil {
 		return err
 	}
-	if r.Call != nil && r.Call.Schema == nil { // the service will say it
-		r.Call = nil
+	if r.Call != nil {
+		if err := checkMetadata(r.Headers); err != nil {
+			return err
+		}
+		if r.Call.Schema == nil { // the service will say it
+			r.Call = nil
+		}
 	}
 	_, err := newTemplate(cmp.Or(r.Host, "localhost"), r)
 	return err
+}
+
+// checkMetadata is the error of a header with which a request is no call of gRPC.
+func checkMetadata(headers map[string]string) error {
+	for name, value := range headers {
+		switch {
+		case strings.EqualFold(name, "Content-Type") && !wire.IsCall([]byte("\r\nContent-Type: "+value)),
+			strings.EqualFold(name, "TE") && value != "trailers",
+			strings.EqualFold(name, "Grpc-Encoding") && value != "identity":
+			return fmt.Errorf("request: a call of gRPC cannot have the header %s: %s; leave it out", name, value)
+		}
+	}
+	return nil
+}
+
+// hider removes secrets from what a service says of a call: those of the requests' headers,
+// and what looks like one.
+func hider(requests []protocol.Request) func(string) string {
+	var values []string
+	for _, r := range requests {
+		for name, value := range r.Headers {
+			if secret.Header(name) {
+				values = append(values, value)
+				values = append(values, strings.Fields(value)...) // Bearer TOKEN
+			}
+		}
+	}
+	scrub := secret.Scrub(values)
+	return func(text string) string { return secret.Text(scrub(text)) }
 }
 
 // Body is what an agent would send as the body of a request, with examples of the values of its
@@ -200,7 +236,7 @@ func newTemplate(host string, r protocol.Request) (*wire.Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.Encode = encoder.Append
+		w.Encode, w.Call = encoder.Append, wire.Call{Single: !encoder.Streams()}
 	}
 	return w.Compile()
 }

@@ -35,6 +35,8 @@ func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
 				return cmp.Or(e.failure(), errQuit)
 			case !ok:
 				continue
+			case h.err != nil:
+				return h.err
 			}
 			ended[i] = h.last
 			slow = h.tally.slow.appendTo(slow, at)

@@ -199,6 +199,7 @@ func (l *loop) send(i int32, lag time.Duration) {
 	sent = max(sent, l.away)
 	s.state, s.sent, s.lag = inFlight, sent, lag
 	s.answer.Begin(s.head, l.mix.check(s).Needle())
+	s.answer.Calls(s.call)
 	if len(s.request) >= longMessage {
 		l.watch()
 	}
@@ -211,7 +212,7 @@ func (l *loop) send(i int32, lag time.Duration) {
 
 // take takes over another slot's request.
 func (s *slot) take(from *slot) {
-	s.intended, s.kind, s.head, s.closes, s.fresh = from.intended, from.kind, from.head, from.closes, false
+	s.intended, s.kind, s.head, s.call, s.closes, s.fresh = from.intended, from.kind, from.head, from.call, from.closes, false
 	s.repeats, s.resent, s.moves = from.repeats, from.resent, from.moves
 	s.request = from.request
 	s.own, from.own = from.own, s.own

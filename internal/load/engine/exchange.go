@@ -254,7 +254,7 @@ func (l *loop) count(s *slot, how ending, done time.Duration) {
 	timed := false
 	switch how {
 	case answered:
-		timed = t.take(&s.answer, l.mix.check(s))
+		timed = t.take(&s.answer, l.mix.check(s), l.plan.Hide)
 	case timedOut:
 		t.Timeouts++
 		timed = true

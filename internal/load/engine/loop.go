@@ -121,7 +121,7 @@ func newLoop(p poller, plan *Plan, share int, after *posted, spare <-chan *tally
 func (l *loop) run() {
 	l.extend()
 	l.tick()
-	for !l.over && l.poller.Err() == nil {
+	for !l.over && l.mix.values.Err == nil && l.poller.Err() == nil {
 		l.awaits = l.wakeAt()
 		l.dials, l.held = 0, false
 		how := l.waiting()
@@ -429,6 +429,9 @@ func (l *loop) leave() {
 			l.poller.Close(int32(i), s.state != ready)
 			s.state = cold
 		}
+	}
+	if err := l.mix.values.Err; err != nil {
+		l.full <- handover{err: err}
 	}
 	close(l.full)
 }

@@ -72,9 +72,11 @@ func (m *mix) choose(s *slot, t *Target) {
 	template := t.Requests[s.kind]
 	if s.request = template.Fixed(); s.request == nil {
 		s.own = template.Append(s.own[:0], &m.values)
-		s.request = s.own
+		if s.request = s.own; m.values.Err != nil {
+			s.request = nil // it must not be sent; the loop ends
+		}
 	}
-	s.head = template.Head()
+	s.head, s.call = template.Head(), template.Call()
 	s.closes = m.closes && template.Closes()
 	s.repeats, s.resent, s.moves = m.closes && template.Idempotent(), false, 0
 	m.values.Seq += m.step

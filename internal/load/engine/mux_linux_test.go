@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +68,90 @@ func TestNoRequestFailsWhereConnectionsEnd(t *testing.T) {
 	}
 	if sum.Good != 2000 || sum.Connects != 2000/each {
 		t.Errorf("%d good, %d cut on %d connections; want 2000 on %d", sum.Good, sum.Cut, sum.Connects, 2000/each)
+	}
+}
+
+// An answer whose messages are not those of the method is not good, whatever its status says.
+func TestMessagesOfHostileServices(t *testing.T) {
+	const status, ok, away = "grpc-status", "0", "14"
+	for name, c := range map[string]struct {
+		data     string // the body
+		trailers []string
+		want     string // counted as
+	}{
+		"a message":                  {"\x00\x00\x00\x00\x01x", []string{status, ok}, "200"},
+		"an empty message":           {"\x00\x00\x00\x00\x00", []string{status, ok}, "200"},
+		"none":                       {"", []string{status, ok}, "no message"},
+		"two":                        {"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", []string{status, ok}, "more than one message"},
+		"one that is cut":            {"\x00\x00\x00\x00\x02x", []string{status, ok}, "message cut off"},
+		"a prefix that is cut":       {"\x00\x00\x00\x00", []string{status, ok}, "message cut off"},
+		"a length that is too large": {"\x00\xff\xff\xff\xffx", []string{status, ok}, "message too large"},
+		"compressed":                 {"\x01\x00\x00\x00\x01x", []string{status, ok}, "message compressed"},
+		"a flag that is none":        {"\x02\x00\x00\x00\x01x", []string{status, ok}, "message compressed"},
+		"a failure without one":      {"", []string{status, away}, "UNAVAILABLE"},
+		"a failure, and a message":   {"\x00\x00\x00\x00\x02x", []string{status, away}, "UNAVAILABLE"},
+		"no trailers":                {"\x00\x00\x00\x00\x01x", nil, wire.NoCode},
+		"trailers without status":    {"\x00\x00\x00\x00\x01x", []string{"x", "y"}, wire.NoCode},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target, _ := startFramed(t, nil, func(f *framed, stream uint32) bool {
+				f.head(stream, false)
+				for i := range len(c.data) { // a frame each
+					f.WriteData(stream, false, []byte(c.data[i:i+1]))
+				}
+				if c.trailers == nil {
+					return f.WriteData(stream, true, nil) == nil
+				}
+				return f.trailers(stream, c.trailers...)
+			})
+			call := wire.Request{Method: "POST", Path: "/a.B/C", Headers: map[string]string{"Content-Type": "application/grpc"},
+				Encode: func(b, _ []byte) ([]byte, error) { return append(b, 0, 0, 0, 0, 0), nil }, Call: wire.Call{Single: true, Largest: 4 << 20}}
+			p := planOf(t, target, Transport{HTTP2: true, Streams: 8}, 24, call)
+			sum, err := ran(t, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := byCode(&sum.status); !maps.Equal(got, map[string]int64{c.want: 24}) || (sum.Good == 24) != (c.want == "200") {
+				t.Errorf("%v, %d good; want 24 of %s", got, sum.Good, c.want)
+			}
+		})
+	}
+}
+
+// A request whose placeholders make no message is not sent: the trial ends with the reason.
+func TestARequestThatIsNoMessage(t *testing.T) {
+	target, server := startFramed(t, nil, func(f *framed, stream uint32) bool { return f.answer(stream) })
+	none := errors.New("no message")
+	call := wire.Request{Method: "POST", Path: "/a.B/C", Body: "{{seq}}", Encode: func(b, body []byte) ([]byte, error) {
+		if string(body) == "7" {
+			return b, none
+		}
+		return append(b, 0, 0, 0, 0, 0), nil
+	}}
+	p := planOf(t, target, Transport{HTTP2: true}, 24, call)
+	p.Load.Curve = steady(t, 1, schedule.Endless)
+	_, err := ran(t, p)
+	if !errors.Is(err, none) || err.Error() != "request 7: no message: 7" {
+		t.Errorf("the trial ended with %v", err)
+	}
+	if n := server.requests.Load(); n > 6 {
+		t.Errorf("%d requests were sent, want 6 at most", n)
+	}
+}
+
+// What a service says of a call is kept without secrets.
+func TestWhatAServiceSaysHasNoSecrets(t *testing.T) {
+	target, _ := startFramed(t, nil, func(f *framed, stream uint32) bool {
+		return f.head(stream, true, "grpc-status", "16", "grpc-message", strings.Repeat("%20", 188)+"Bearer%20s3cr3t-t0ken is old")
+	})
+	p := planOf(t, target, Transport{HTTP2: true}, 24, wire.Request{Method: "POST", Headers: map[string]string{"Content-Type": "application/grpc"}})
+	p.Hide = strings.NewReplacer("s3cr3t-t0ken", "*").Replace
+	sum, err := ran(t, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.TrimSpace(sum.Said["UNAUTHENTICATED"]); said != "Bearer * is" {
+		t.Errorf("%q, want the begin without the token", said)
 	}
 }
 

@@ -36,6 +36,7 @@ type Plan struct {
 	Agent       int // index of this agent
 	Agents      int
 	Seed        uint64
+	Hide        func(string) string // removes secrets from what the service says; nil: there are none
 }
 
 // Load is users over time (closed) or requests per second over time (open).

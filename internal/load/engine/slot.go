@@ -23,6 +23,7 @@ type slot struct {
 	lag        time.Duration // send lag of its request
 	kind       int32         // of its request
 	head       bool          // the request is HEAD: the answer has no body
+	call       *wire.Call    // the request is a gRPC call
 	closes     bool          // the request is the last one on the connection
 	repeats    bool          // the request may be sent again
 	resent     bool          // it was

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/data/signals"
@@ -64,7 +65,7 @@ func (t *tally) apart(gap time.Duration) {
 }
 
 // take counts a complete answer and reports whether it is good.
-func (t *tally) take(a *wire.Answer, check *wire.Checked) (good bool) {
+func (t *tally) take(a *wire.Answer, check *wire.Checked, hide func(string) string) (good bool) {
 	status := a.Status()
 	t.status[status]++
 	usual, wanted := status >= 200 && status < 300, check.Wants(status)
@@ -78,9 +79,24 @@ func (t *tally) take(a *wire.Answer, check *wire.Checked) (good bool) {
 	case wanted || usual:
 		t.Failed++
 	default:
-		t.Hear(wire.StatusName(status), a.Text())
+		t.hear(wire.StatusName(status), a, hide)
 	}
 	return false
+}
+
+// longestText is how much of what a service says of a call is kept, in bytes.
+const longestText = 200
+
+// hear keeps what a service says of the first call that ended like this, without secrets.
+func (t *tally) hear(name string, a *wire.Answer, hide func(string) string) {
+	if t.Said[name] != "" {
+		return
+	}
+	text := a.Text()
+	if hide != nil {
+		text = hide(text)
+	}
+	t.Hear(name, strings.ToValidUTF8(text[:min(len(text), longestText)], ""))
 }
 
 // client returns the tally in the form of a frame. It shares the histograms.
@@ -106,5 +122,6 @@ type handover struct {
 	start, end time.Duration // since the start of the trial
 	phase      signals.Phase
 	tally      *tally
-	last       bool // the loop has ended
+	err        error // a request could not be made, and the loop has ended; no other field is set
+	last       bool  // the loop has ended
 }

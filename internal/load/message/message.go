@@ -20,9 +20,13 @@ import (
 
 // Encoder makes the requests of one method. It may be used by several goroutines.
 type Encoder struct {
-	input protoreflect.MessageDescriptor
-	types *dynamicpb.Types // of Any
+	method protoreflect.MethodDescriptor
+	input  protoreflect.MessageDescriptor
+	types  *dynamicpb.Types // of Any
 }
+
+// Streams reports whether the answer is a stream of messages.
+func (e *Encoder) Streams() bool { return e.method.IsStreamingServer() }
 
 // prefix is the number of bytes before a message: whether it is compressed, and its length
 // (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
@@ -62,7 +66,7 @@ func New(schema []byte, method string) (*Encoder, error) {
 		}
 		return nil, fmt.Errorf("the service %s has no method %s; it has: %s", service, name, strings.Join(all, ", "))
 	}
-	return &Encoder{m.Input(), dynamicpb.NewTypes(files)}, nil
+	return &Encoder{m, m.Input(), dynamicpb.NewTypes(files)}, nil
 }
 
 // NoService is the error of a service that is not one of those that there are.

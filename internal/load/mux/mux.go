@@ -8,6 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/load/h2"
 	"github.com/millicore/millicore/internal/load/port"
+	"github.com/millicore/millicore/internal/load/wire"
 )
 
 // Mux is the poller of HTTP/2: a slot's connection is a place on a shared connection, on
@@ -314,17 +315,9 @@ func (m *Mux) translate(b []byte) (head []byte, to block) {
 	if len(m.blocks) >= mostBlocks {
 		clear(m.blocks)
 	}
-	to.call = isCall(head)
+	to.call = wire.IsCall(head)
 	m.blocks[string(head)] = to
 	return head, to
-}
-
-// isCall reports whether a request is a gRPC call, by its content type: application/grpc, or
-// that with a suffix. The calls of gRPC-Web have their status in the body.
-func isCall(head []byte) bool {
-	_, value, found := bytes.Cut(bytes.ToLower(head), []byte("\r\ncontent-type:"))
-	rest, call := bytes.CutPrefix(bytes.TrimLeft(value, " \t"), []byte("application/grpc"))
-	return found && call && bytes.IndexByte([]byte("+; \t\r"), rest[0]) >= 0
 }
 
 // read also looks into the socket: the loop reads a request that reached its timeout once

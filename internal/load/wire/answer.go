@@ -42,6 +42,8 @@ type Answer struct {
 	text    []byte  // of a gRPC call's status
 	needle  *Needle // the text to search for in the body
 	matched int     // matched bytes of it
+	call    *Call   // the request is a gRPC call
+	messages
 }
 
 // state is what is expected next.
@@ -65,6 +67,9 @@ const (
 func (a *Answer) Begin(head bool, needle *Needle) {
 	*a = Answer{head: head, length: -1, held: a.held[:0], text: a.text[:0], needle: needle}
 }
+
+// Calls declares, after Begin, that the request is a gRPC call, unless call is nil.
+func (a *Answer) Calls(call *Call) { a.call = call }
 
 // Found reports whether the body so far contains the needle, or there is no needle.
 func (a *Answer) Found() bool { return a.needle == nil || a.needle.Found(a.matched) }
@@ -143,8 +148,11 @@ func (a *Answer) readHead(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// look searches bytes of the body for the needle.
+// look searches bytes of the body for the needle, and counts messages.
 func (a *Answer) look(p []byte) {
+	if a.call != nil {
+		a.messages.read(p, a.call)
+	}
 	if a.needle != nil {
 		a.matched = a.needle.Feed(a.matched, p)
 	}
@@ -260,9 +268,9 @@ func (a *Answer) takeHeadEnd() error {
 	case a.status == 101:
 		return errSwitch
 	case a.status < 200: // an interim answer: the real one follows
-		seen := a.seen
+		seen, call := a.seen, a.call
 		a.Begin(a.head, a.needle)
-		a.seen = seen
+		a.seen, a.call = seen, call
 	case a.head || a.status == 204 || a.status == 304:
 		a.state = whole
 	case a.chunked:

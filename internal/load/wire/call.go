@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,8 +15,18 @@ import (
 // that it is counted beside the statuses of HTTP. Calls that succeed have 200.
 const (
 	firstCall = 600
-	noCode    = 699 // the answer ended without a status
+	// A call whose answer is not that of gRPC has one of these.
+	noCode       = 699 // it ended without a status
+	noMessage    = 698
+	manyMessages = 697 // more than one, where one is right
+	messageCut   = 696
+	tooLarge     = 695 // a message
+	compressed   = 694 // a message, where that was not agreed
 )
+
+// notGRPC has the names of answers that are not those of gRPC, by status.
+var notGRPC = map[int]string{noCode: NoCode, noMessage: "no message", manyMessages: "more than one message", messageCut: "message cut off",
+	tooLarge: "message too large", compressed: "message compressed"}
 
 // Codes has the names of gRPC's codes, by number
 // (https://grpc.github.io/grpc/core/md_doc_statuscodes.html).
@@ -28,10 +41,10 @@ const NoCode = "no grpc-status"
 // StatusName is how a status of an answer is counted: the number of HTTP, or the name of a
 // gRPC code.
 func StatusName(status int) string {
-	switch {
-	case status == noCode:
-		return NoCode
-	case status >= firstCall && status < firstCall+len(Codes):
+	if name := notGRPC[status]; name != "" {
+		return name
+	}
+	if status >= firstCall && status < firstCall+len(Codes) {
 		return Codes[status-firstCall]
 	}
 	return strconv.Itoa(status)
@@ -43,8 +56,13 @@ const (
 	textField = "grpc-message"
 )
 
-// longestText is how much of a call's text is kept, in bytes.
-const longestText = 200
+// IsCall reports whether a request is a gRPC call, by the content type in its head:
+// application/grpc, or that with a suffix. The calls of gRPC-Web have their status in the body.
+func IsCall(head []byte) bool {
+	_, value, found := bytes.Cut(bytes.ToLower(head), []byte("\r\ncontent-type:"))
+	rest, call := bytes.CutPrefix(bytes.TrimLeft(value, " \t"), []byte("application/grpc"))
+	return found && call && (len(rest) == 0 || bytes.IndexByte([]byte("+; \t\r"), rest[0]) >= 0)
+}
 
 // AppendCall appends the trailers of an answer to a gRPC call: its code, -1 if there is none,
 // and its text, which is percent-encoded.
@@ -84,52 +102,66 @@ func (a *Answer) takeCode(value []byte) {
 		a.status = firstCall + code
 	case a.status == 200 && (err != nil || code != 0):
 		a.status = noCode
+	case a.status == 200 && a.call != nil:
+		a.status = cmp.Or(a.messages.wrong(a.call), a.status)
 	}
 }
 
-// Text is what the service says of a gRPC call that failed, of bounded length; "" if it says
-// nothing.
+// Text is what the service says of a gRPC call that failed; "" if it says nothing.
 func (a *Answer) Text() string {
 	text, err := url.PathUnescape(string(a.text))
 	if err != nil {
 		text = string(a.text)
 	}
-	return strings.ToValidUTF8(text[:min(len(text), longestText)], "")
+	return strings.ToValidUTF8(text, "")
 }
 
 // encoded replaces a body without placeholders by what Encode makes of it. Of one that has some
-// it checks what they can become at most and at least.
+// it checks what each random number can make of it, up to mostTried numbers, and the first
+// value of the others.
 func (r Request) encoded(body []piece) ([]piece, error) {
 	if r.Encode == nil {
 		return body, nil
 	}
 	var once []byte
-	for _, highest := range []bool{false, true} {
-		bound := slices.Clone(body)
-		for i := range bound {
-			if p := &bound[i]; p.kind == random && highest {
-				p.low += int64(p.numbers - 1)
+	try := func(body []piece) (err error) {
+		if once, err = r.Encode(nil, appendPieces(nil, body, &Values{Seq: 1, Random: rand.New(rand.NewPCG(0, 0))})); err != nil {
+			err = fmt.Errorf("request: body: %w", err)
+		}
+		return err
+	}
+	if !differs(body) {
+		err := try(body)
+		return []piece{{text: once}}, err
+	}
+	lowest := slices.Clone(body)
+	for i := range lowest {
+		lowest[i].numbers = 1
+	}
+	for i, p := range body {
+		if p.kind != random {
+			continue
+		}
+		for n := range min(p.numbers-1, mostTried) { // 0 - 1 is the whole range
+			one := slices.Clone(lowest)
+			one[i].low = int64(uint64(p.low) + (p.numbers-1)/min(p.numbers-1, mostTried)*(n+1))
+			if err := try(one); err != nil {
+				return nil, err
 			}
-			bound[i].numbers = 1
-		}
-		var err error
-		if once, err = r.Encode(nil, []byte(example(bound))); err != nil {
-			return nil, fmt.Errorf("request: body: %w", err)
 		}
 	}
-	if differs(body) {
-		return body, nil
-	}
-	return []piece{{text: once}}, nil
+	return body, try(lowest)
 }
 
-// appendEncoded appends what encode makes of a body. Those of the bounds were valid. One between
-// them may still be none, such as base64 of a length that is not a multiple of four: the service
-// then gets the empty message.
-func (t *Template) appendEncoded(b, body []byte) []byte {
-	b, err := t.encode(b, body)
+// mostTried bounds the values of a random number that are tried before the load.
+const mostTried = 500
+
+// appendEncoded appends what encode makes of a body. If it is no message, v has the error and
+// the request must not be sent.
+func (t *Template) appendEncoded(b []byte, v *Values) []byte {
+	whole, err := t.encode(b, v.body)
 	if err != nil {
-		return append(b, 0, 0, 0, 0, 0)
+		v.Err = fmt.Errorf("request %d: %w: %.200s", v.Seq, err, v.body)
 	}
-	return b
+	return whole
 }

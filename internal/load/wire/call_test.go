@@ -1,6 +1,10 @@
 package wire
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 // The status of a call replaces that of HTTP, except where a proxy answered.
 func TestStatusOfACall(t *testing.T) {
@@ -31,6 +35,31 @@ func TestStatusOfACall(t *testing.T) {
 			if a.Begin(false, nil); a.Text() != "" {
 				t.Error("the next answer has the text of the one before")
 			}
+		}
+	}
+}
+
+// Each value that a random number can have is tried before the load; of many, some of each size.
+func TestNumbersThatMakeNoMessage(t *testing.T) {
+	for _, c := range []struct {
+		body, not string // what makes no message
+	}{
+		{"C{{rand 1 3}}", "C2"},
+		{"C{{rand 1 1000}}", "C37"},
+		{"{{rand 1 2}} {{rand 5 9}}", "1 8"},
+		{"{{rand -9223372036854775808 9223372036854775807}}", ""},
+		{"C{{seq}}", "C1"},
+	} {
+		var tried []string
+		r := Request{Method: "POST", Host: "h", Body: c.body, Encode: func(b, body []byte) ([]byte, error) {
+			tried = append(tried, string(body))
+			if string(body) == c.not {
+				return nil, fmt.Errorf("%s is none", body)
+			}
+			return b, nil
+		}}
+		if _, err := r.Compile(); (err == nil) != (c.not == "") || err != nil && !strings.HasSuffix(err.Error(), c.not+" is none") {
+			t.Errorf("%s: %v after %d", c.body, err, len(tried))
 		}
 	}
 }

@@ -21,9 +21,9 @@ func (h *LastHead) Read(a *Answer, p []byte) (n int, done bool, err error) {
 	case a.seen: // not the beginning of the answer
 		return a.Read(p)
 	case len(h.text) > 0 && h.said.head == a.head && bytes.HasPrefix(p, h.text):
-		held, text, needle := a.held, a.text, a.needle
+		held, text, needle, call := a.held, a.text, a.needle, a.call
 		*a = h.said
-		a.held, a.text, a.needle = held, text, needle
+		a.held, a.text, a.needle, a.call = held, text, needle, call
 		n = len(h.text)
 	default:
 		if n, err = a.readHead(p); err != nil {
@@ -42,5 +42,5 @@ func (h *LastHead) remember(a *Answer, text []byte) {
 	}
 	h.text = append(h.text[:0], text...)
 	h.said = *a
-	h.said.held, h.said.text, h.said.needle = nil, nil, nil
+	h.said.held, h.said.text, h.said.needle, h.said.call = nil, nil, nil, nil
 }

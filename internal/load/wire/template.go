@@ -24,6 +24,7 @@ type Template struct {
 	answerless bool
 	idempotent bool
 	closes     bool
+	call       *Call // what its answer may have, if it is a gRPC call
 }
 
 // piece is a part of a request: fixed bytes or a placeholder.
@@ -48,6 +49,7 @@ const (
 type Values struct {
 	Seq    uint64
 	Random *rand.Rand
+	Err    error // of a request whose values make no message
 
 	body []byte // buffer for a body whose length is not known yet
 }
@@ -92,6 +94,9 @@ func (r Request) Compile() (*Template, error) {
 	if t.head, err = pieces("head", r.lines(length)); err != nil {
 		return nil, err
 	}
+	if r.Encode != nil || IsCall([]byte(r.lines(length))) {
+		t.call = &r.Call
+	}
 	if !t.measured && !differs(t.head) {
 		t.fixed = t.Append(nil, &Values{})
 		t.head, t.body = nil, nil
@@ -108,6 +113,9 @@ func (t *Template) Head() bool { return t.answerless }
 // Idempotent reports whether to process the request twice has the effect of once, so that
 // it may be sent again if nothing is known of the first time.
 func (t *Template) Idempotent() bool { return t.idempotent }
+
+// Call is what the answer may have, if the request is a gRPC call; else nil.
+func (t *Template) Call() *Call { return t.call }
 
 // Closes reports whether the request announces that it is the last one on its
 // connection: then no other may follow (RFC 9112, 9.6), regardless of the answer.
@@ -126,7 +134,7 @@ func (t *Template) Append(b []byte, v *Values) []byte {
 	}
 	v.body = appendPieces(v.body[:0], t.body, v)
 	if t.encode != nil {
-		return t.appendEncoded(append(b, "\r\n"...), v.body)
+		return t.appendEncoded(append(b, "\r\n"...), v)
 	}
 	b = append(b, contentLength...)
 	b = strconv.AppendInt(b, int64(len(v.body)), 10)
