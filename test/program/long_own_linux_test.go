@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -46,6 +47,52 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_): pass
 http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 `
+
+// churn is a server in Java that keeps 24 MiB of objects, and makes 2 MiB for each request.
+const churn = `
+import com.sun.net.httpserver.*;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Executors;
+class Churn {
+    static byte[][] kept = new byte[24 << 10][1 << 10], last;
+    public static void main(String[] a) throws Exception {
+        HttpServer s = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(a[0])), 128);
+        s.setExecutor(Executors.newFixedThreadPool(8));
+        s.createContext("/", e -> {
+            last = new byte[2 << 10][1 << 10];
+            e.sendResponseHeaders(200, -1);
+            e.close();
+        });
+        s.start();
+    }
+}
+`
+
+// A heap that hardly holds what is kept makes the JVM collect garbage most of the time; a large
+// one does not.
+func TestAHeapThatIsTooSmall(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "Churn.java")
+	if err := os.WriteFile(file, []byte(churn), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for heap, want := range map[string]bool{"48m": true, "400m": false} {
+		t.Run(heap, func(t *testing.T) {
+			s, _ := run(t, `
+name: heap
+services: {java: {command: [java, -Xmx`+heap+`, `+strconv.Quote(file)+`, "${port}"], limits: {cpu: "1"}}}
+load: {request: {path: /}, find: breaking-point}
+measure: {warmup: 5s, duration: 40s, repeats: 1}
+objective: {p99: 200ms}`)
+			b := s.Cells[0].Breaking
+			if b == nil {
+				t.Fatal("no breaking point")
+			}
+			if got := strings.Contains(b.Evidence, "collected garbage"); got != want {
+				t.Errorf("%s: %v, want %v", b.Evidence, got, want)
+			}
+		})
+	}
+}
 
 // The service's own counters show what makes it slow, and nothing where only the cause is
 // taken away. Python's server has a backlog of 5, and closes each connection.

@@ -35,6 +35,10 @@ func (s Stretch) inside(blocks []search.Block) (by string, shown []finding.Findi
 		acks.Kind = finding.AlsoDelayed
 		shown = append(shown, acks)
 	}
+	busy := by == summary.ByCPULimit || by == summary.ByThrottling || by == summary.ByParallelism || first.Kind == finding.LimitOrLock
+	if share := s.collected(); busy && share >= collectsMuch {
+		shown = append(shown, finding.Finding{Kind: finding.AlsoCollected, Share: share})
+	}
 	if s.below != nil && (by == summary.ByService || by == summary.ByParallelism) {
 		if waits := waited(s.below, waitWorth, finding.AlsoWaited); !waits.None() {
 			shown = append(shown, waits)

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -52,6 +53,40 @@ func TestThreadsDecideWhatTheCPUUseLeavesOpen(t *testing.T) {
 		by, shown := s.busy()
 		if by != c.by || shown.Kind != c.kind {
 			t.Errorf("%s: %q, %v; want %q, %v", c.name, by, shown.Kind, c.by, c.kind)
+		}
+	}
+}
+
+// The collector's share is that of the highest overloads, where its threads were read for long
+// enough: a heap that is too small makes it most of the CPU time.
+func TestACollectorBesideALimit(t *testing.T) {
+	at := func(load, seconds, cpu, collector float64) overload {
+		all, limit, periods := sums.New(), 1.0, int64(10*seconds)
+		all.Add(&signals.Frame{Trial: 1, Phase: signals.Measure, Of: "java", End: int64(seconds * 1e9), Server: &signals.Server{Up: true,
+			CPU: new(cpu * seconds), CPULimit: &limit, Periods: &periods, ThrottledPeriods: &periods, Throttled: new(seconds),
+			Threads: &signals.Threads{Seconds: seconds, Count: 20, Top: cpu * seconds / 2, Collector: collector * seconds}}}, "java")
+		return overload{load, all}
+	}
+	for _, c := range []struct {
+		name string
+		over []overload
+		want float64
+	}{
+		{"most of it", []overload{at(100, 5, 1, 0.96)}, 0.96},
+		{"a quarter", []overload{at(100, 5, 1, 0.25)}, 0},
+		{"it was read too briefly", []overload{at(100, 0.5, 1, 0.96)}, 0},
+		{"at the highest overload", []overload{at(100, 5, 1, 0.1), at(400, 5, 1, 0.9)}, 0.9},
+	} {
+		s := Stretch{Sums: c.over[0].sums, Open: true, over: c.over}
+		by, shown := s.inside(nil)
+		share := 0.0
+		for _, f := range shown {
+			if f.Kind == finding.AlsoCollected {
+				share = f.Share
+			}
+		}
+		if by != summary.ByCPULimit || math.Abs(share-c.want) > 1e-9 {
+			t.Errorf("%s: %s, %g, want %g", c.name, by, share, c.want)
 		}
 	}
 }

@@ -27,6 +27,7 @@ const (
 	AcksDelayed                           // the last part of N answers waited for an acknowledgement, a Share of those that took as long
 	AlsoDelayed                           // likewise, beside another limit
 	AgentsRan                             // Value of Of agents until the end of trial N
+	AlsoCollected                         // a Share of the CPU time collected garbage, beside a limit
 	KeepsUp                               // as FallsBehind, but nearly all of Load were answered
 )
 

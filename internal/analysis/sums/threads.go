@@ -4,20 +4,21 @@ import "github.com/millicore/millicore/internal/data/signals"
 
 // threads sums what the scheduler knows of the threads of the replicas, each by the seconds
 // that it covers.
-type threads struct{ seconds, full, top float64 }
+type threads struct{ seconds, full, top, collector float64 }
 
 // coversLittle bounds the time that a reading of threads covers, in lengths of its interval:
 // one that began long before has the load before.
 const coversLittle = 1.5
 
 func (t *threads) add(k *signals.Threads) {
-	t.merge(threads{k.Seconds, float64(k.Full) * k.Seconds, k.Top})
+	t.merge(threads{k.Seconds, float64(k.Full) * k.Seconds, k.Top, k.Collector})
 }
 
 func (t *threads) merge(o threads) {
 	t.seconds += o.seconds
 	t.full += o.full
 	t.top += o.top
+	t.collector += o.collector
 }
 
 // Threads are the threads of all replicas together, on average over time. Full ones ran, or
@@ -26,6 +27,7 @@ func (t *threads) merge(o threads) {
 type Threads struct {
 	Seconds   float64 // in which they were read, summed over replicas; 0: they were not
 	Full, Top float64
+	Collector float64 // CPUs of the threads that collect garbage
 }
 
 // Threads returns how busy the threads were.
@@ -34,5 +36,5 @@ func (s *Server) Threads() Threads {
 	if k.seconds == 0 {
 		return Threads{}
 	}
-	return Threads{Seconds: k.seconds, Full: k.full / k.seconds * max(1, s.count()), Top: k.top / k.seconds}
+	return Threads{Seconds: k.seconds, Full: k.full / k.seconds * max(1, s.count()), Top: k.top / k.seconds, Collector: k.collector / k.seconds * max(1, s.count())}
 }

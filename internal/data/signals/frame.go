@@ -242,6 +242,8 @@ type Threads struct {
 	Count   int     `json:"n"`     // threads at the end
 	Full    int     `json:"full"`  // ran or waited for a CPU for 90% of the time, and ran for half of it
 	Top     float64 `json:"top_s"` // seconds that the busiest one ran or waited for a CPU
+	// Collector is the CPU time in seconds of the threads that collect garbage, of a JVM or .NET.
+	Collector float64 `json:"collector_s,omitempty"`
 }
 
 // Host is what the machine did over one interval, in CPU seconds per second (cores).

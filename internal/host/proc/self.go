@@ -85,6 +85,13 @@ func ReadSchedstats(pid int, all map[int]Schedstat, most int) {
 	}
 }
 
+// ThreadName is the name of a thread of this machine (proc_pid_comm(5)), of at most 15 bytes;
+// "" if it has ended.
+func ThreadName(pid, id int) string {
+	name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/comm", pid, id))
+	return strings.TrimSuffix(string(name), "\n")
+}
+
 // BootID identifies the boot of this machine (random(4)); "" if it cannot be read.
 func BootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")

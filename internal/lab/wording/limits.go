@@ -101,6 +101,9 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.AlsoDelayed: func(f finding.Finding) string {
 		return fmt.Sprintf("and the last part of %s came about 40 ms after the part before, as when it waits for a delayed acknowledgement (TCP_NODELAY): %.0f%% of those that took as long", phrase.Plural(f.N, "answer"), 100*f.Share)
 	},
+	finding.AlsoCollected: func(f finding.Finding) string {
+		return fmt.Sprintf("and %.0f%% of its CPU time collected garbage", 100*f.Share)
+	},
 	finding.AgentsRan: func(f finding.Finding) string {
 		return fmt.Sprintf("%.0f of %d agents ran until the end of trial %d", f.Value, f.Of, f.N)
 	},

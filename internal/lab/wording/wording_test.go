@@ -109,6 +109,7 @@ var samples = []finding.Finding{
 	{Kind: finding.MemoryStalled, Share: 0.4, Value: 5},
 	{Kind: finding.MemoryRefaults, Value: 5},
 	{Kind: finding.AcksDelayed, N: 300, Share: 0.97},
+	{Kind: finding.AlsoCollected, Share: 0.96},
 	{Kind: finding.AlsoDelayed, N: 957, Share: 0.94},
 	{Kind: finding.AgentsRan, Value: 19, Of: 20, N: 3},
 	{Kind: finding.TailOfGenerator, Share: 0.6},

@@ -1,6 +1,8 @@
 package meter
 
 import (
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +28,8 @@ type Threads struct {
 	mu     sync.Mutex
 	at     time.Time
 	before map[int]proc.Schedstat // by thread
+	// collects has which threads of before collect garbage.
+	collects map[int]bool
 }
 
 // Read returns what the threads of these processes did since the reading before; nil at the
@@ -38,22 +42,42 @@ func (t *Threads) Read(pids []int) *signals.Threads {
 	if at.Sub(t.at) < max(threadsEvery, perThread*time.Duration(len(t.before))) {
 		return nil
 	}
-	now := make(map[int]proc.Schedstat, len(t.before))
+	now, collects := make(map[int]proc.Schedstat, len(t.before)), make(map[int]bool, len(t.before))
 	for _, pid := range pids {
 		if proc.ReadSchedstats(pid, now, mostThreads); len(now) >= mostThreads {
 			now = nil
 			break
 		}
+		for id := range now { // a name is read once, and a thread of another process is named already
+			if _, named := collects[id]; named {
+				continue
+			}
+			is, known := t.collects[id]
+			if !known {
+				is = collector(proc.ThreadName(pid, id))
+			}
+			collects[id] = is
+		}
 	}
 	before, seconds := t.before, at.Sub(t.at).Seconds()
-	t.at, t.before = at, now
+	t.at, t.before, t.collects = at, now, collects
 	if len(before) == 0 || len(now) == 0 {
 		return nil
 	}
-	return threadsBetween(before, now, seconds)
+	return threadsBetween(before, now, collects, seconds)
 }
 
-func threadsBetween(before, now map[int]proc.Schedstat, seconds float64) *signals.Threads {
+// collectors are how the names of threads begin that collect garbage: of HotSpot with any of
+// its collectors (src/hotspot/share/gc; Serial collects in the VM thread, which does little
+// else), and of .NET (src/coreclr/vm/gcenv.ee.cpp).
+var collectors = []string{"GC Thread#", "G1 ", "VM Thread", "ZWorker", "ZDriver", "Shenandoah GC", ".NET Server GC", ".NET BGC", ".NET GC"}
+
+// collector reports whether a thread of this name collects garbage.
+func collector(name string) bool {
+	return slices.ContainsFunc(collectors, func(begin string) bool { return strings.HasPrefix(name, begin) })
+}
+
+func threadsBetween(before, now map[int]proc.Schedstat, collects map[int]bool, seconds float64) *signals.Threads {
 	all := &signals.Threads{Seconds: seconds, Count: len(now)}
 	for id, s := range now {
 		if b := before[id]; b.Ran <= s.Ran && b.Waited <= s.Waited { // else it is another thread with its number
@@ -64,6 +88,9 @@ func threadsBetween(before, now map[int]proc.Schedstat, seconds float64) *signal
 			all.Full++
 		}
 		all.Top = max(all.Top, wanted)
+		if collects[id] {
+			all.Collector += ran
+		}
 	}
 	return all
 }

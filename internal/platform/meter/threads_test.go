@@ -20,9 +20,22 @@ func TestThreadsBetweenTwoReadings(t *testing.T) {
 		3: {Ran: 6 * ms, Waited: 5 * ms},     // it slept
 		4: {Ran: 30 * ms},                    // it is new
 	}
-	got := threadsBetween(before, now, 0.5)
-	want := &signals.Threads{Seconds: 0.5, Count: 4, Full: 1, Top: 0.5}
+	got := threadsBetween(before, now, map[int]bool{1: true, 4: true}, 0.5)
+	want := &signals.Threads{Seconds: 0.5, Count: 4, Full: 1, Top: 0.5, Collector: 0.43}
 	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })); d != "" {
 		t.Error(d)
+	}
+}
+
+// The names are of 15 bytes: HotSpot's with G1, Parallel, Serial, Z and Shenandoah, and .NET's.
+func TestThreadsThatCollectGarbage(t *testing.T) {
+	for name, want := range map[string]bool{
+		"GC Thread#0": true, "G1 Main Marker": true, "G1 Conc#0": true, "VM Thread": true, "ZWorkerYoung#0": true,
+		"ZDriverMajor": true, "Shenandoah GC T": true, ".NET Server GC": true, ".NET BGC": true,
+		"http-nio-8080-e": false, "C2 CompilerThre": false, "node": false, "G1000": false, "VM Periodic Tas": false, "": false,
+	} {
+		if collector(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
 	}
 }

@@ -279,6 +279,9 @@ func (a *asked) next(c *summary.Cell) string {
 	case b.Load() == nil, b.AtLeast:
 		return a.undisturbed()
 	}
+	if slices.ContainsFunc(b.Shown, func(f finding.Finding) bool { return f.Kind == finding.AlsoCollected }) {
+		return collectorAdvice
+	}
 	if len(b.Shown) > 0 && b.Shown[0].Kind == finding.LimitOrLock && a.s.Experiment.Server == nil {
 		return fmt.Sprintf("search without the limit, which decides: --set services.%s.limits.cpu=null.", display.Plain(c.Service))
 	}
@@ -364,6 +367,9 @@ const refusesAdvice = "read its log: a rule of its own (a rate, a queue, a pool)
 
 // acceptAdvice is what to do about an accept queue that is full.
 const acceptAdvice = "raise the backlog of its listening socket (and net.core.somaxconn), or accept faster."
+
+// collectorAdvice is what to do about a CPU limit of which much collects garbage.
+const collectorAdvice = "give its heap more memory, or raise the CPU limit."
 
 // ackAdvice is what to do about answers in parts.
 const ackAdvice = "set TCP_NODELAY on its connections, or write each answer at once."

@@ -35,6 +35,8 @@ func (a *asked) limit(c *summary.Cell) string {
 			text += "; just above its breaking point " + display.Share(f.Share) + " of the requests fail"
 		case finding.AlsoDelayed:
 			text += fmt.Sprintf("; %s of the slow answers also wait 40 ms for an acknowledgement (TCP_NODELAY)", whole(f.Share))
+		case finding.AlsoCollected:
+			text += fmt.Sprintf("; %s of its CPU time collected garbage", whole(f.Share))
 		case finding.AlsoWaited:
 			text += fmt.Sprintf("; at low loads a request waits %s of %s ms for its dependency", digits.Three(f.Other), digits.Three(f.Value))
 		}
