@@ -2,9 +2,11 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/load/reflection"
 	"github.com/millicore/millicore/internal/load/serviceclient"
+	"github.com/millicore/millicore/internal/load/wire"
 )
 
 // call makes a request a call of gRPC, with the headers that these have. Its deadline is a
@@ -29,68 +32,62 @@ func call(one *protocol.Request, r *experiment.Request, timeout time.Duration) {
 	}
 }
 
-// describedWithin is the timeout of a service that is asked for its schema.
+// describedWithin is the timeout of a service that is asked for its schemas.
 const describedWithin = 10 * time.Second
 
 // Describe asks the service at one of the targets for the schemas of the calls of gRPC that
-// name no file.
+// name no file, on one connection.
 func Describe(ctx context.Context, l *experiment.Load, targets []string) error {
+	calls := slices.DeleteFunc(l.Calls(), func(r *experiment.Request) bool { return r.Inputs.Schema != nil })
+	at := slices.IndexFunc(targets, func(target string) bool { return target != "" }) // else it has gone
+	if len(calls) == 0 || at < 0 {
+		return nil
+	}
+	client, err := serviceclient.AsLoad(l, targets[at])
+	if err != nil {
+		return err
+	}
+	client.Timeout, client.Transport.(*http.Transport).DisableKeepAlives = 0, false
+	defer client.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(ctx, describedWithin)
 	defer cancel()
-	for _, r := range l.Calls() {
-		if r.Inputs.Schema != nil {
-			continue
+	for _, r := range calls {
+		one := request(r, l.Timeout)
+		one.Call, one.Body, one.Raw = nil, "", nil
+		c, _, _, err := caller(client, l, one, targets[at])
+		if err != nil {
+			return err
 		}
-		for _, target := range targets {
-			if target == "" { // it has gone
-				continue
-			}
-			var err error
-			if r.Inputs.Schema, err = schemaOf(ctx, l, r, target); err != nil {
-				return fmt.Errorf("the schema of %s: %w", r.GRPC, err)
-			}
-			break
+		c.Headers.Del("Grpc-Timeout")
+		if r.Inputs.Schema, err = c.Schema(ctx, r.GRPC); errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("reflection: the service did not answer within %v; or name a file with its schema: load.request.proto (load and try: --proto)", describedWithin)
+		}
+		if err != nil {
+			return fmt.Errorf("the schema of %s: %w", r.GRPC, err)
 		}
 	}
 	return nil
 }
 
-func schemaOf(ctx context.Context, l *experiment.Load, r *experiment.Request, target string) ([]byte, error) {
-	client, err := serviceclient.AsLoad(l, target)
-	if err != nil {
-		return nil, err
-	}
-	defer client.CloseIdleConnections()
-	return caller(client, l, r, target).Schema(ctx, r.GRPC)
-}
-
 // Call makes the first call of a load as an agent would, and awaits its answer. The error of a
-// call that failed is a reflection.Failed. The schema must be known.
+// call that a load counts as bad is a reflection.Failed. The schema must be known.
 func Call(ctx context.Context, client *http.Client, l *experiment.Load, target string) error {
-	body, err := agent.Body(requests(l)[0])
+	c, body, want, err := caller(client, l, requests(l)[0], target)
 	if err == nil {
-		_, err = caller(client, l, &l.Request, target).Call(ctx, l.Request.Path, body)
+		_, err = c.Call(ctx, l.Request.Path, body, want)
 	}
 	return err
 }
 
-func caller(client *http.Client, l *experiment.Load, r *experiment.Request, target string) *reflection.Client {
+// caller sends requests with the headers of one of a load's, whose body and answer it returns.
+func caller(client *http.Client, l *experiment.Load, r protocol.Request, target string) (*reflection.Client, []byte, *wire.Call, error) {
 	address := target
 	if strings.HasPrefix(target, "unix:") {
 		address = "localhost"
 	}
-	c := &reflection.Client{HTTP: client, URL: serviceclient.URL(l.Protocol, address, ""), Headers: http.Header{}}
-	for name, value := range r.Headers {
-		switch {
-		case strings.Contains(value, "{{"): // it differs from call to call
-		case strings.EqualFold(name, "Host"):
-			c.Host = value
-		default:
-			c.Headers.Set(name, value)
-		}
+	head, body, want, err := agent.Sample(address, r)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	if r.Inputs.Authorization != "" {
-		c.Headers.Set("Authorization", r.Inputs.Authorization)
-	}
-	return c
+	return &reflection.Client{HTTP: client, URL: serviceclient.URL(l.Protocol, address, ""), Headers: head.Header, Host: head.Host}, body, want, nil
 }

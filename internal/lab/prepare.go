@@ -41,25 +41,29 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 func requests(l *experiment.Load) []protocol.Request {
 	var all []protocol.Request
 	for _, r := range l.AllRequests() {
-		one := protocol.Request{Weight: r.Weight, Method: r.Method, Path: r.Path,
-			Headers: r.Headers, Body: r.Body, Raw: r.Inputs.Body}
-		if r.GRPC != "" {
-			call(&one, &r, l.Timeout)
-		}
-		if r.Inputs.Authorization != "" {
-			one.Headers = maps.Clone(one.Headers)
-			if one.Headers == nil {
-				one.Headers = map[string]string{}
-			}
-			// Braces in it are no placeholder.
-			one.Headers["Authorization"] = strings.ReplaceAll(r.Inputs.Authorization, "{{", `{{"{{"}}`)
-		}
-		if r.Check != nil {
-			one.Check = &protocol.Check{Status: r.Check.Status, Contains: r.Check.Contains}
-		}
-		all = append(all, one)
+		all = append(all, request(&r, l.Timeout))
 	}
 	return all
+}
+
+func request(r *experiment.Request, timeout time.Duration) protocol.Request {
+	one := protocol.Request{Weight: r.Weight, Method: r.Method, Path: r.Path,
+		Headers: r.Headers, Body: r.Body, Raw: r.Inputs.Body}
+	if r.GRPC != "" {
+		call(&one, r, timeout)
+	}
+	if r.Inputs.Authorization != "" {
+		one.Headers = maps.Clone(one.Headers)
+		if one.Headers == nil {
+			one.Headers = map[string]string{}
+		}
+		// Braces in it are no placeholder.
+		one.Headers["Authorization"] = strings.ReplaceAll(r.Inputs.Authorization, "{{", `{{"{{"}}`)
+	}
+	if r.Check != nil {
+		one.Check = &protocol.Check{Status: r.Check.Status, Contains: r.Check.Contains}
+	}
+	return one
 }
 
 // transport converts the protocol of a load for an agent.

@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"net/netip"
 	"strings"
 	"time"
@@ -214,17 +216,25 @@ func hider(requests []protocol.Request) func(string) string {
 	return func(text string) string { return secret.Text(scrub(text)) }
 }
 
-// Body is what an agent would send as the body of a request, with examples of the values of its
-// placeholders.
-func Body(r protocol.Request) ([]byte, error) {
-	t, err := newTemplate("localhost", r)
+// Sample is the head and the body of a request as an agent would send them to a host, with
+// examples of the values of its placeholders, and what the answer to a gRPC call may have.
+func Sample(host string, r protocol.Request) (head *http.Request, body []byte, want *wire.Call, err error) {
+	t, err := newTemplate(host, r)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	whole := t.Append(nil, &wire.Values{Seq: 1, Random: rand.New(rand.NewPCG(0, 0))})
-	_, body, _ := bytes.Cut(whole, []byte("\r\n\r\n"))
-	return body, nil
+	v := wire.Values{Seq: 1, Random: rand.New(rand.NewPCG(0, 0))}
+	whole := t.Append(nil, &v)
+	if v.Err != nil {
+		return nil, nil, nil, v.Err
+	}
+	head, err = http.ReadRequest(bufio.NewReader(bytes.NewReader(whole)))
+	_, body, _ = bytes.Cut(whole, []byte("\r\n\r\n"))
+	return head, body, t.Call(), err
 }
+
+// largestMessage is the maximum size of a message of an answer, in bytes: that of gRPC's clients.
+const largestMessage = 4 << 20
 
 func newTemplate(host string, r protocol.Request) (*wire.Template, error) {
 	w := wire.Request{Method: r.Method, Path: r.Path, Host: host, Headers: r.Headers, Body: r.Body}
@@ -236,7 +246,7 @@ func newTemplate(host string, r protocol.Request) (*wire.Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.Encode, w.Call = encoder.Append, wire.Call{Single: !encoder.Streams()}
+		w.Encode, w.Call = encoder.Append, wire.Call{Single: !encoder.Streams(), Largest: largestMessage}
 	}
 	return w.Compile()
 }

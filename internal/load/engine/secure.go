@@ -106,9 +106,23 @@ func dial(ctx context.Context, to *Target, t Transport) (net.Conn, error) {
 	}
 	if err := greetHTTP2(ctx, conn); err != nil {
 		conn.Close()
+		if ctx.Err() == nil && speaksTLS(ctx, to) {
+			err = errTLS
+		}
 		return nil, err
 	}
 	return conn, nil
+}
+
+var errTLS = &Unfit{"the service speaks TLS; write its address as https://host:port"}
+
+// speaksTLS reports whether a target that did not answer HTTP/2 makes a TLS handshake.
+func speaksTLS(ctx context.Context, to *Target) bool {
+	conn, err := dialTLS(ctx, to, Transport{TLS: true, Insecure: true})
+	if err == nil {
+		conn.Close()
+	}
+	return err == nil || strings.HasPrefix(err.Error(), "remote error: tls: ")
 }
 
 // dialTLS makes a connection on which the service has agreed to the transport.

@@ -313,3 +313,13 @@ func TestStreamsShareConnections(t *testing.T) {
 		})
 	}
 }
+
+// A service with TLS does not answer HTTP/2 without it in any way that says so.
+func TestAServiceWithTLSOnly(t *testing.T) {
+	for _, http2 := range []bool{true, false} {
+		target := secureServer(t, http.NotFoundHandler(), http2)
+		if _, err := ran(t, planOf(t, target, ways[2].transport, 10, wire.Request{})); !errors.Is(err, errTLS) {
+			t.Errorf("with HTTP/2 %t: %v", http2, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ package message
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,11 +83,11 @@ func NoService(name string, all []string) error {
 func Files(schema []byte) (*protoregistry.Files, error) {
 	var set descriptorpb.FileDescriptorSet
 	if err := proto.Unmarshal(schema, &set); err != nil || len(set.File) == 0 {
-		return nil, fmt.Errorf("the schema is no set of descriptors, as protoc -o or buf build -o writes it")
+		return nil, errors.New("the schema is no set of descriptors")
 	}
 	files, err := protodesc.NewFiles(&set)
 	if err != nil {
-		return nil, fmt.Errorf("the schema is not complete (protoc needs --include_imports): %s", plain(err))
+		return nil, fmt.Errorf("the schema is not complete: %s", plain(err))
 	}
 	return files, nil
 }

@@ -60,7 +60,7 @@ func TestNoSchema(t *testing.T) {
 	}
 	for want, data := range map[string][]byte{
 		"the schema is no set of descriptors": []byte("syntax"),
-		"--include_imports":                   incomplete,
+		"the schema is not complete":          incomplete,
 	} {
 		if _, err := New(data, "a.B/C"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

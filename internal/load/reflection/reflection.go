@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ import (
 )
 
 // ErrNone is the error of a service without reflection.
-var ErrNone = errors.New("the service has no reflection (grpc.reflection.v1); name a file with its schema (proto)")
+var ErrNone = errors.New("the service has no reflection; name a file with its schema: load.request.proto (load and try: --proto)")
 
 // Client sends the calls.
 type Client struct {
@@ -33,8 +34,8 @@ type Client struct {
 	Host    string // the authority; "": that of the URL
 }
 
-// largest is the maximum size of an answer, in bytes: that of gRPC's clients.
-const largest = 4 << 20
+// large is a schema's messages, each of which is a file.
+var large = &wire.Call{Largest: 16 << 20}
 
 // mostFiles bounds the files of a schema.
 const mostFiles = 2000
@@ -88,11 +89,12 @@ func (c *Client) Schema(ctx context.Context, method string) ([]byte, error) {
 }
 
 // first finds the version that the service speaks, and the files with a service.
-func (c *Client) first(ctx context.Context, service string) (version string, files [][]byte, err error) {
+func (c *Client) first(ctx context.Context, service string) (version string, files [][]byte, none error) {
 	for _, version = range []string{"v1", "v1alpha"} {
 		a, err := c.ask(ctx, version, fileBySymbol, service)
 		switch {
 		case errors.Is(err, ErrNone):
+			none = err
 			continue
 		case err != nil:
 			return "", nil, fmt.Errorf("reflection: %w", err)
@@ -100,12 +102,15 @@ func (c *Client) first(ctx context.Context, service string) (version string, fil
 			return version, a.files, nil
 		}
 		list, err := c.ask(ctx, version, listServices, "")
-		if err != nil {
+		switch {
+		case err != nil:
 			return "", nil, fmt.Errorf("reflection: %w", err)
+		case slices.Contains(list.services, service):
+			return "", nil, fmt.Errorf("reflection: the service does not describe %s: %w", service, a.err())
 		}
 		return "", nil, message.NoService(service, list.services)
 	}
-	return "", nil, ErrNone
+	return "", nil, none
 }
 
 // Fields of a ServerReflectionRequest.
@@ -136,15 +141,15 @@ func (c *Client) ask(ctx context.Context, version string, field protowire.Number
 	body = protowire.AppendString(protowire.AppendTag(body, field, protowire.BytesType), value)
 	binary.BigEndian.PutUint32(body[1:], uint32(len(body)-5))
 	path := "/grpc.reflection." + version + ".ServerReflection/ServerReflectionInfo"
-	data, err := c.Call(ctx, path, body)
+	data, err := c.Call(ctx, path, body, large)
 	var failed *Failed
 	switch {
-	case errors.As(err, &failed) && failed.Code == "UNIMPLEMENTED":
-		return nil, ErrNone
+	case errors.As(err, &failed) && failed.Code == wire.Codes[unimplemented]:
+		return nil, fmt.Errorf("%w; it answered %w", ErrNone, err)
 	case err != nil:
 		return nil, err
-	case len(data) < 5 || data[0] != 0 || int(binary.BigEndian.Uint32(data[1:])) > len(data)-5:
-		return nil, fmt.Errorf("an answer of %d bytes, which is no message", len(data))
+	case len(data) < 5:
+		return nil, errors.New("it answered nothing")
 	}
 	return parse(data[5 : 5+binary.BigEndian.Uint32(data[1:])])
 }
@@ -157,8 +162,9 @@ type Failed struct {
 
 func (f *Failed) Error() string { return strings.TrimSuffix(f.Code+": "+f.Text, ": ") }
 
-// Call makes a call with the bytes of one request, and returns those of its answer.
-func (c *Client) Call(ctx context.Context, path string, body []byte) ([]byte, error) {
+// Call makes a call with the bytes of its requests, and returns those of its answer, as many as
+// one message may have. The error of an answer that a load counts as bad is a Failed.
+func (c *Client) Call(ctx context.Context, path string, body []byte, want *wire.Call) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -179,12 +185,28 @@ func (c *Client) Call(ctx context.Context, path string, body []byte) ([]byte, er
 		return nil, err
 	}
 	defer got.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(got.Body, largest))
-	if err != nil {
+	var all wire.Messages
+	var data []byte
+	part := make([]byte, 64<<10)
+	for err == nil {
+		var n int
+		n, err = got.Body.Read(part)
+		all.Read(part[:n], want)
+		data = append(data, part[:min(int64(n), want.Largest+5-int64(len(data)))]...)
+	}
+	if err != io.EOF {
 		return nil, err
 	}
-	return data, status(got)
+	if err := status(got); err != nil {
+		return nil, err
+	}
+	if wrong := all.Wrong(want); wrong != "" {
+		return nil, &Failed{Code: wrong}
+	}
+	return data, nil
 }
+
+const unimplemented = 12
 
 // status is the error of an answer's status.
 func status(r *http.Response) error {
@@ -194,6 +216,8 @@ func status(r *http.Response) error {
 	}
 	code, err := strconv.Atoi(text)
 	switch {
+	case text == "" && r.StatusCode == http.StatusNotFound: // as gRPC maps it, grpc/doc/http-grpc-status-mapping.md
+		return &Failed{wire.Codes[unimplemented], r.Status + ", so it may not speak gRPC"}
 	case text == "" && r.StatusCode != http.StatusOK:
 		return fmt.Errorf("the service does not speak gRPC: it answered %s", r.Status)
 	case err != nil || code < 0 || code >= len(wire.Codes):

@@ -108,8 +108,8 @@ func TestNoSchema(t *testing.T) {
 	}{
 		{with, "grpc.testing.Absent/UnaryCall", "there is no service grpc.testing.Absent; there are: grpc.reflection.v1.ServerReflection, grpc.testing.TestService"},
 		{with, "UnaryCall", `"UnaryCall" is not a method of gRPC; write it as pkg.Service/Method`},
-		{without, method, reflection.ErrNone.Error()},
-		{plain, method, "the service does not speak gRPC: it answered 404 Not Found"},
+		{without, method, reflection.ErrNone.Error() + "; it answered UNIMPLEMENTED: unknown service grpc.reflection.v1alpha.ServerReflection"},
+		{plain, method, reflection.ErrNone.Error() + "; it answered UNIMPLEMENTED: 404 Not Found, so it may not speak gRPC"},
 	} {
 		if _, err := c.client.Schema(t.Context(), c.method); err == nil || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.method, err, c.want)

@@ -25,25 +25,25 @@ var (
 // any size; call Begin before each answer. It keeps no bytes except a line that is
 // split between two pieces.
 type Answer struct {
-	state   state
-	head    bool  // the request was HEAD: no body follows
-	minor   uint8 // HTTP/1.minor
-	seen    bool  // a byte of this answer has come
-	closes  bool  // Connection: close
-	keeps   bool  // Connection: keep-alive
-	chunked bool
-	coded   bool // there was a Transfer-Encoding
-	folds   bool // the previous line may be continued by one that begins with a space
-	status  int
-	length  int64 // Content-Length; -1: none
-	remain  int64 // bytes of the body, or of the chunk, to come
-	size    int   // bytes of the head, of a chunk's line or of the trailers so far
-	held    []byte
-	text    []byte  // of a gRPC call's status
-	needle  *Needle // the text to search for in the body
-	matched int     // matched bytes of it
-	call    *Call   // the request is a gRPC call
-	messages
+	state    state
+	head     bool  // the request was HEAD: no body follows
+	minor    uint8 // HTTP/1.minor
+	seen     bool  // a byte of this answer has come
+	closes   bool  // Connection: close
+	keeps    bool  // Connection: keep-alive
+	chunked  bool
+	coded    bool // there was a Transfer-Encoding
+	folds    bool // the previous line may be continued by one that begins with a space
+	status   int
+	length   int64 // Content-Length; -1: none
+	remain   int64 // bytes of the body, or of the chunk, to come
+	size     int   // bytes of the head, of a chunk's line or of the trailers so far
+	held     []byte
+	text     []byte  // of a gRPC call's status
+	needle   *Needle // the text to search for in the body
+	matched  int     // matched bytes of it
+	call     *Call   // the request is a gRPC call
+	messages Messages
 }
 
 // state is what is expected next.
@@ -151,7 +151,7 @@ func (a *Answer) readHead(p []byte) (n int, err error) {
 // look searches bytes of the body for the needle, and counts messages.
 func (a *Answer) look(p []byte) {
 	if a.call != nil {
-		a.messages.read(p, a.call)
+		a.messages.Read(p, a.call)
 	}
 	if a.needle != nil {
 		a.matched = a.needle.Feed(a.matched, p)

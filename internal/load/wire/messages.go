@@ -7,9 +7,9 @@ type Call struct {
 	Largest int64 // maximum size of a message in bytes; 0: any
 }
 
-// messages counts the messages of an answer, each of which has a prefix: whether it is
+// Messages counts the messages of an answer, each of which has a prefix: whether it is
 // compressed, and its length (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
-type messages struct {
+type Messages struct {
 	whole  int
 	prefix [5]byte
 	have   int   // bytes of the prefix
@@ -17,8 +17,8 @@ type messages struct {
 	fault  int   // a status; 0: none
 }
 
-// read takes the next bytes of the body.
-func (m *messages) read(p []byte, call *Call) {
+// Read takes the next bytes of the body.
+func (m *Messages) Read(p []byte, call *Call) {
 	for len(p) > 0 {
 		if m.have < len(m.prefix) {
 			n := copy(m.prefix[m.have:], p)
@@ -46,7 +46,7 @@ func (m *messages) read(p []byte, call *Call) {
 
 // wrong is the status of a call that ended with OK, and with these messages; 0 if they are
 // what they should be.
-func (m *messages) wrong(call *Call) int {
+func (m *Messages) wrong(call *Call) int {
 	switch {
 	case m.fault != 0:
 		return m.fault
@@ -59,3 +59,6 @@ func (m *messages) wrong(call *Call) int {
 	}
 	return 0
 }
+
+// Wrong is the name of what is wrong with the messages of a call that ended with OK; "": nothing.
+func (m *Messages) Wrong(call *Call) string { return notGRPC[m.wrong(call)] }

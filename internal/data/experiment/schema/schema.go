@@ -13,6 +13,7 @@ import (
 	"github.com/bufbuild/protocompile/linker"
 	"github.com/bufbuild/protocompile/protoutil"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
@@ -89,6 +90,9 @@ func readSet(name string) ([]byte, error) {
 	var set descriptorpb.FileDescriptorSet
 	if err := proto.Unmarshal(data, &set); err != nil || len(set.File) == 0 {
 		return nil, fmt.Errorf("%s is neither a file .proto nor a set of descriptors, as protoc --include_imports -o or buf build -o writes it", name)
+	}
+	if _, err := protodesc.NewFiles(&set); err != nil {
+		return nil, fmt.Errorf("%s is not complete (protoc needs --include_imports): %w", name, err)
 	}
 	return data, nil
 }

@@ -68,6 +68,17 @@ func TestRead(t *testing.T) {
 		if err := os.WriteFile(whole, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		set.File = set.File[1:]
+		part, err := proto.Marshal(&set)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "part.pb"), part, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(t.Context(), filepath.Join(dir, "part.pb"), nil); err == nil || !strings.Contains(err.Error(), "--include_imports") {
+			t.Errorf("a set without what it imports: %v", err)
+		}
 		if again, err := Read(t.Context(), whole, nil); err != nil || string(again) != string(data) {
 			t.Errorf("a set of descriptors: %d bytes, %v; want its %d", len(again), err, len(data))
 		}
