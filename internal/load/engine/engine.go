@@ -57,8 +57,7 @@ func Open(plan Plan) (*Engine, error) {
 		return nil, err
 	}
 	for i := range plan.Threads {
-		first, _ := e.plan.place(plan.Load, e.share(i))
-		p, err := newPoller(e.zero, &e.plan, first)
+		p, err := newPoller(e.zero, &e.plan, e.share(i))
 		if err != nil {
 			e.release()
 			return nil, err

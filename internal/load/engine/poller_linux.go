@@ -7,11 +7,12 @@ import (
 	"github.com/millicore/millicore/internal/load/poll"
 )
 
-func newPoller(zero time.Time, plan *Plan, first int) (p poller, err error) {
+func newPoller(zero time.Time, plan *Plan, share int) (p poller, err error) {
+	place := poll.Place{Index: share, Of: plan.shares()}
 	if t := plan.Transport; t.TLS {
-		p, err = newSecurePoller(zero, plan.Targets, t, first)
+		p, err = newSecurePoller(zero, plan.Targets, t, place)
 	} else {
-		p, err = poll.New(zero, plan.Targets, first)
+		p, err = poll.New(zero, plan.Targets, place)
 	}
 	if err == nil && plan.Transport.HTTP2 {
 		p = mux.New(p, len(plan.Targets), mux.Options{HTTPS: plan.Transport.TLS, Streams: plan.Transport.Streams, Shares: plan.shares()})

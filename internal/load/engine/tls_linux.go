@@ -24,6 +24,7 @@ type securePoller struct {
 	configs   []*tls.Config // by target
 	lines     []*secureLine // by slot; nil: none
 	leaving   time.Duration // when the first bytes of the last write left
+	watches   bool          // the poller does not rest; see Wait
 	shakes    sync.WaitGroup
 
 	mu    sync.Mutex
@@ -41,6 +42,7 @@ type secureLine struct {
 	out              []byte        // records that the kernel did not accept yet
 	came             time.Duration // when the last bytes came
 	dry              bool          // the kernel has no more bytes
+	answers          bool          // plaintext has come: what follows are no tickets of sessions
 	end              outcome       // wouldBlock until the connection has ended
 }
 
@@ -52,8 +54,8 @@ const mostPending = 64 << 10
 // write makes at most one record, so that what waits for the kernel is bounded.
 const maxRecord = 16 << 10
 
-func newSecurePoller(zero time.Time, targets []Target, t Transport, first int) (poller, error) {
-	p, err := poll.New(zero, nil, first)
+func newSecurePoller(zero time.Time, targets []Target, t Transport, place poll.Place) (poller, error) {
+	p, err := poll.New(zero, nil, place)
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +72,14 @@ func (p *securePoller) Move(targets []Target) {
 	}
 }
 
+// Wait does not rest any more once a record came in parts, or the kernel did not accept one
+// whole: the other side waits for the loop then.
 func (p *securePoller) Wait(events []event, until time.Duration, how port.Waiting) int {
-	if p.queued() {
+	switch {
+	case p.queued():
 		until, how = 0, port.Roughly
+	case how == port.Resting && p.watches:
+		how = port.Exactly
 	}
 	n := p.Poller.Wait(events, until, how)
 	for _, e := range events[:n] {
@@ -177,7 +184,7 @@ func (p *securePoller) Write(slot int32, b []byte) (int, outcome) {
 // Read decrypts the available records.
 func (p *securePoller) Read(slot int32, b []byte) (int, time.Duration, outcome) {
 	l := p.lines[slot]
-	n := 0
+	n, before := 0, l.came
 	for l.dry = false; n < len(b) && l.end == wouldBlock; {
 		more, err := l.conn.Read(b[n:])
 		n += more
@@ -185,8 +192,10 @@ func (p *securePoller) Read(slot int32, b []byte) (int, time.Duration, outcome) 
 		case err == nil:
 		case errors.Is(err, errAgain):
 			if n == 0 {
+				p.watches = p.watches || l.answers && l.came != before
 				return 0, 0, wouldBlock
 			}
+			l.answers = true
 			return n, l.came, succeeded
 		default:
 			l.end = p.ending(err)
@@ -196,6 +205,7 @@ func (p *securePoller) Read(slot int32, b []byte) (int, time.Duration, outcome) 
 		}
 	}
 	if n > 0 {
+		l.answers = true
 		return n, l.came, succeeded
 	}
 	return 0, l.came, l.end
@@ -304,6 +314,7 @@ func (l *secureLine) Write(b []byte) (int, error) {
 			return 0, errBroken
 		}
 		l.out = append(l.out, b[n:]...)
+		p.watches = true
 	}
 	return len(b), nil
 }

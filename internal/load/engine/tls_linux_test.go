@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/load/poll"
 	"github.com/millicore/millicore/internal/load/port"
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
@@ -276,24 +277,27 @@ func TestTheChainOfAnUntrustedCertificate(t *testing.T) {
 	}
 }
 
-// The kernel's stamps hold for TLS: an answer that is read late came before it was read.
-func TestStampsOfRecords(t *testing.T) {
+// secured is a poller with one connection, and the service's end of it.
+func secured(t *testing.T) (*securePoller, *tls.Conn, *inHalves) {
+	t.Helper()
 	s, _ := tlsService(t, nil, func(http.ResponseWriter, *http.Request) {})
 	l, target := listening(t)
-	made, err := newSecurePoller(time.Now(), []Target{target}, insecure, 0)
+	made, err := newSecurePoller(time.Now(), []Target{target}, insecure, poll.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := made.(*securePoller)
-	defer p.Release()
+	t.Cleanup(p.Release)
 	p.Dial(0, 1, 0)
 	conn, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	secure := tls.Server(conn, s.TLS)
-	defer secure.Close()
-	go secure.Handshake()
+	halves := &inHalves{Conn: conn}
+	secure := tls.Server(halves, s.TLS)
+	t.Cleanup(func() { secure.Close() })
+	shaken := make(chan error, 1)
+	go func() { shaken <- secure.Handshake() }()
 	events := make([]event, 4)
 	for out := wouldBlock; out != succeeded; {
 		if p.Wait(events, p.Now()+time.Second, port.Roughly) > 0 {
@@ -302,6 +306,70 @@ func TestStampsOfRecords(t *testing.T) {
 			}
 		}
 	}
+	if err := <-shaken; err != nil {
+		t.Fatal(err)
+	}
+	return p, secure, halves
+}
+
+// inHalves writes records in two parts, of which the second waits.
+type inHalves struct {
+	net.Conn
+	wait func() // nil: records are written whole
+}
+
+func (h *inHalves) Write(b []byte) (int, error) {
+	if h.wait == nil {
+		return h.Conn.Write(b)
+	}
+	n, err := h.Conn.Write(b[:len(b)/2])
+	if err != nil {
+		return n, err
+	}
+	h.wait()
+	m, err := h.Conn.Write(b[len(b)/2:])
+	return n + m, err
+}
+
+// A poller rests with TLS, whose first records are tickets of sessions, until a record comes
+// in parts: the service may wait for the acknowledgement of the first one.
+func TestRecordsInPartsEndTheRests(t *testing.T) {
+	p, secure, halves := secured(t)
+	read := func() (n int) {
+		for events := make([]event, 4); n == 0; {
+			if p.Wait(events, p.Now()+time.Second, port.Roughly) > 0 {
+				n, _, _ = p.Read(0, make([]byte, 10))
+			}
+		}
+		return n
+	}
+	for range 3 {
+		if _, err := secure.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if read(); p.watches {
+			t.Fatal("no rest is allowed after whole records")
+		}
+	}
+	// The rest of the record comes once the first part was read.
+	looked := make(chan struct{})
+	halves.wait = func() { <-looked }
+	go secure.Write([]byte("x"))
+	for events := make([]event, 4); p.Wait(events, p.Now()+time.Second, port.Roughly) == 0; {
+	}
+	if n, _, out := p.Read(0, make([]byte, 10)); n != 0 || out != wouldBlock {
+		t.Fatalf("%d bytes of half a record, outcome %d", n, out)
+	}
+	close(looked)
+	if n := read(); n != 1 || !p.watches {
+		t.Errorf("%d bytes; rests are not allowed: %v; want 1, true", n, p.watches)
+	}
+}
+
+// The kernel's stamps hold for TLS: an answer that is read late came before it was read.
+func TestStampsOfRecords(t *testing.T) {
+	p, secure, _ := secured(t)
+	events := make([]event, 4)
 	stamped := false
 	for deadline := p.Now() + 30*time.Second; !stamped && p.Now() < deadline; {
 		begun := p.Now()

@@ -48,18 +48,3 @@ func unixSockaddr(path string) sockaddr {
 	}
 	return s
 }
-
-// mostOfSource is the number of connections from one source address to a target. connect
-// looks among the ports of one parity first, 14,116 by default, and once they are in use it
-// looks at each of them before it takes one of the others (Linux, __inet_hash_connect).
-const mostOfSource = 12_000
-
-// bindSource gives a connection to loopback, by its index among all, a source address that
-// is not used by too many: 127.0.0.2, 127.0.0.3 and so on. If that is not possible, it gets
-// the kernel's choice, as the first connections do. connect chooses the port.
-func bindSource(fd, index int) {
-	if n := index / mostOfSource; n > 0 {
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
-		_ = unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, byte(n) + 1}})
-	}
-}

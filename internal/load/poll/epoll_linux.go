@@ -3,6 +3,7 @@ package poll
 import (
 	"fmt"
 	"math"
+	"net/netip"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -23,7 +24,10 @@ type Poller struct {
 	epoll, bell int // bell: an eventfd that wake writes to
 	timer       int // a timerfd if there is no epoll_pwait2; else -1
 	zero        time.Time
-	first       int
+	place       Place
+	plain       bool  // the kernel chooses all source addresses: another one was refused
+	sourced     int64 // connections from another
+	restless    bool  // rests are not possible
 	addrs       []sockaddr
 	fds         []int32 // by slot; -1: none
 	ported      bool    // a connection got a local port
@@ -54,10 +58,16 @@ const (
 // mostEvents is how many events one wait takes out of the kernel.
 const mostEvents = 512
 
-// New makes a poller whose clock begins at zero. first is the index of its slot 0 among the
-// connections of all pollers of this machine.
-func New(zero time.Time, targets []port.Target, first int) (*Poller, error) {
-	p := &Poller{zero: zero, first: first, epoll: -1, bell: -1, timer: -1, events: make([]unix.EpollEvent, mostEvents)}
+// Place is a poller's place among those of this machine that connect to the same targets.
+type Place struct{ Index, Of int }
+
+// connection is the number of a slot's connection among those of all pollers, whatever their
+// numbers of slots are, and become.
+func (p Place) connection(slot int32) int { return int(slot)*max(p.Of, 1) + p.Index }
+
+// New makes a poller whose clock begins at zero.
+func New(zero time.Time, targets []port.Target, place Place) (*Poller, error) {
+	p := &Poller{zero: zero, place: place, epoll: -1, bell: -1, timer: -1, events: make([]unix.EpollEvent, mostEvents)}
 	p.Move(targets)
 	var err error
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
@@ -157,9 +167,9 @@ func (p *Poller) Wait(events []port.Event, until time.Duration, how port.Waiting
 	if how == port.Roughly {
 		n = p.poll(until - p.Now())
 	} else {
-		n = p.pollExactly(until, how == port.Resting && p.mayRest())
+		n = p.pollExactly(until, how == port.Resting && !p.restless && p.mayRest())
 	}
-	p.compareClocks(p.zero)
+	p.compareClocks(time.Now(), p.zero)
 	if len(p.parted) > 0 {
 		p.giveUp(p.Now())
 	}
@@ -218,11 +228,10 @@ func (p *Poller) pollExactly(until time.Duration, rests bool) int {
 	early := until - min(p.credit, earliest)
 	switch {
 	case early <= now:
-	case rests && early-now <= longestRest:
-		if p.rest(early - now); p.Now() < early { // woken, or a signal came
+	case rests && early-now <= longestRest && p.rest(early-now):
+		if now = p.Now(); now < early { // woken, or a signal came
 			return p.poll(0)
 		}
-		now = p.Now()
 	default:
 		n := p.poll(early - now)
 		if now = p.Now(); n > 0 || now < early { // or a signal came
@@ -239,11 +248,14 @@ func (p *Poller) pollExactly(until time.Duration, rests bool) int {
 	return n
 }
 
-// rest waits until the bell rings, for at most left.
-func (p *Poller) rest(left time.Duration) {
+// rest waits until the bell rings, for at most left. It reports whether that is possible: a
+// sandbox may forbid ppoll.
+func (p *Poller) rest(left time.Duration) bool {
 	p.rung = unix.PollFd{Fd: int32(p.bell), Events: unix.POLLIN}
 	p.left = unix.NsecToTimespec(int64(left))
-	_, _ = wait(left, unix.SYS_PPOLL, uintptr(unsafe.Pointer(&p.rung)), 1, uintptr(unsafe.Pointer(&p.left)), 0)
+	_, errno := wait(left, unix.SYS_PPOLL, uintptr(unsafe.Pointer(&p.rung)), 1, uintptr(unsafe.Pointer(&p.left)), 0)
+	p.restless = errno != 0 && errno != unix.EINTR
+	return !p.restless
 }
 
 // knownWait is the length from which the Go scheduler knows of a wait. It takes the processor
@@ -295,33 +307,30 @@ func (p *Poller) Dial(slot, generation int32, target int) port.Outcome {
 		p.fds = append(p.fds, -1)
 	}
 	addr := &p.addrs[target]
-	fd, _, errno := unix.RawSyscall(unix.SYS_SOCKET, uintptr(addr.family),
-		unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-	if errno != 0 {
-		return p.lack("make a socket", errno)
+	from := p.source(slot, addr)
+	errno := p.connect(slot, addr, from)
+	if from.IsValid() && useless(errno) {
+		p.plain = errno != unix.EADDRNOTAVAIL || p.sourced == 0 // else the ports of this one are in use
+		p.Close(slot, true)
+		from = netip.Addr{}
+		errno = p.connect(slot, addr, from)
 	}
-	p.fds[slot] = int32(fd)
-	if addr.family != unix.AF_UNIX {
-		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-		askForStamps(int(fd))
-		if addr.loopback {
-			bindSource(int(fd), p.first+int(slot))
-		}
-	}
-	_, _, errno = unix.RawSyscall(unix.SYS_CONNECT, fd, uintptr(unsafe.Pointer(&addr.raw)), addr.size)
 	if addr.family == unix.AF_UNIX && errno == unix.EAGAIN {
 		return port.Broken // the service's accept queue is full
 	}
 	switch errno {
 	case 0, unix.EINPROGRESS:
 		p.ported = true
+		if from.IsValid() {
+			p.sourced++
+		}
 	case unix.EADDRNOTAVAIL, unix.EAGAIN:
 		if p.ported {
 			return port.Portless
 		}
 		return p.lack("connect", errno)
-	case unix.ENOBUFS, unix.ENOMEM:
-		return p.lack("connect", errno)
+	case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
+		return p.lack("make a connection", errno)
 	default:
 		return port.Broken
 	}
@@ -330,30 +339,13 @@ func (p *Poller) Dial(slot, generation int32, target int) port.Outcome {
 		Fd:     slot,
 		Pad:    generation,
 	}
-	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, int(fd), &event); err != nil {
-		return p.lack("add a socket to an epoll", err.(unix.Errno)) //nolint:errorlint // it is not wrapped
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, p.File(slot), &event); err != nil {
+		return p.lack("add a socket to an epoll", errnoOf(err))
 	}
 	if errno == 0 {
 		return port.Succeeded
 	}
 	return port.WouldBlock
-}
-
-// lack records that this machine, not the service, refused a connection. The trial
-// ends, because its figures would blame the service.
-func (p *Poller) lack(what string, errno unix.Errno) port.Outcome {
-	p.Fail(fmt.Errorf("%s: %w; %s", what, errno, remedy(errno)))
-	return port.Exhausted
-}
-
-func remedy(errno unix.Errno) string {
-	switch errno {
-	case unix.EADDRNOTAVAIL, unix.EAGAIN:
-		return "this machine has no free local port for the target: widen net.ipv4.ip_local_port_range, or let the service keep its connections open"
-	case unix.EMFILE:
-		return "raise the limit of open files (ulimit -n), or configure fewer connections"
-	}
-	return "the kernel lacks memory for sockets: configure fewer connections"
 }
 
 func (p *Poller) Dialed(slot int32) port.Outcome {

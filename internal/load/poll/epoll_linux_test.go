@@ -11,7 +11,7 @@ import (
 
 // If the kernel lacks epoll_pwait2, a timerfd ends the wait.
 func TestTheWaitWithoutPwait2(t *testing.T) {
-	p, err := New(time.Now(), nil, 0)
+	p, err := New(time.Now(), nil, Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestTheWaitWithoutPwait2(t *testing.T) {
 // A signal can end a wait, so the end of one does not show that the bell rang.
 func TestEachWakeRingsTheBell(t *testing.T) {
 	for _, timer := range []bool{false, true} {
-		p, err := New(time.Now(), nil, 0)
+		p, err := New(time.Now(), nil, Place{})
 		if err != nil {
 			t.Fatal(err)
 		}

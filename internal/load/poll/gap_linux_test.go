@@ -37,7 +37,7 @@ func TestAGapInTheStreamIsFilledLate(t *testing.T) {
 			t.Skipf("needs ip: %v: %s", err, out)
 		}
 	}
-	p, err := New(time.Now(), []port.Target{{Addr: netip.MustParseAddrPort("10.9.0.2:80")}}, 0)
+	p, err := New(time.Now(), []port.Target{{Addr: netip.MustParseAddrPort("10.9.0.2:80")}}, Place{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func accepted(t *testing.T) (*Poller, *net.TCPConn) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	p, err := New(time.Now(), []port.Target{{Addr: netip.MustParseAddrPort(l.Addr().String())}}, 0)
+	p, err := New(time.Now(), []port.Target{{Addr: netip.MustParseAddrPort(l.Addr().String())}}, Place{})
 	if err != nil {
 		t.Fatal(err)
 	}

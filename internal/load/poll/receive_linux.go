@@ -14,13 +14,14 @@ import (
 // arrival.
 type receiver struct {
 	// ahead is how far the wall clock, which the kernel uses for the stamps, is ahead
-	// of the engine's clock. They are compared at each wait, because the wall clock
-	// may be set. set reports that it was: then earlier stamps are invalid.
-	ahead time.Duration
-	set   bool
+	// of the engine's clock. They are compared after each wait, because the wall clock
+	// may be set. set reports that it was, since the comparison before.
+	ahead, before     time.Duration
+	compared, earlier time.Duration // when, and when before
+	set               bool
 
 	stamped   bool // the kernel has stamped an answer
-	unstamped bool // the time of one was unknown, although the clock was not set
+	unstamped bool // the time of one was unknown
 
 	header  unix.Msghdr
 	vector  unix.Iovec
@@ -42,11 +43,29 @@ var (
 func askForStamps(fd int) { _ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 1) }
 
 // compareClocks compares the wall clock with the engine's clock, whose origin is zero.
-func (r *receiver) compareClocks(zero time.Time) {
-	now := time.Now()
-	ahead := time.Duration(now.UnixNano()) - now.Sub(zero)
-	r.set = (ahead - r.ahead).Abs() > lateEnough
-	r.ahead = ahead
+func (r *receiver) compareClocks(now, zero time.Time) {
+	r.earlier, r.compared = r.compared, now.Sub(zero)
+	r.before, r.ahead = r.ahead, time.Duration(now.UnixNano())-r.compared
+	r.set = (r.ahead - r.before).Abs() > lateEnough
+}
+
+// engineTime is when a packet came that the kernel stamped with a time of the wall clock. If
+// that was set during the wait, the stamp is of the clock before or after: of the times that
+// are possible the later one, so that no latency is too short, or else now.
+func (r *receiver) engineTime(wall, now time.Duration) time.Duration {
+	if !r.set {
+		return wall - r.ahead
+	}
+	at := time.Duration(-1)
+	for _, ahead := range [2]time.Duration{r.ahead, r.before} {
+		if t := wall - ahead; t >= r.earlier && t <= now {
+			at = max(at, t)
+		}
+	}
+	if at < 0 {
+		return now
+	}
+	return at
 }
 
 func (p *Poller) Read(slot int32, b []byte) (int, time.Duration, port.Outcome) {
@@ -77,12 +96,10 @@ const lateEnough = time.Millisecond
 // stamp is valid only if all packets of the connection arrived in order.
 func (p *Poller) came(fd int) time.Duration {
 	now := p.Now()
-	at, ok := p.stamp()
-	switch {
-	case !ok, now-at > lateEnough && !p.set && !p.inOrder(fd):
+	wall, ok := p.stamp()
+	at := p.engineTime(wall, now)
+	if !ok || now-at > lateEnough && !p.inOrder(fd) {
 		p.unstamped = p.unstamped || p.stamped
-		return now
-	case p.set:
 		return now
 	}
 	p.stamped = true
@@ -103,8 +120,8 @@ func (p *Poller) inOrder(fd int) bool {
 	return errno == 0 && counts && p.info.Rcv_ooopack == 0
 }
 
-// stamp is the kernel's time stamp of the last read.
-func (p *Poller) stamp() (at time.Duration, ok bool) {
+// stamp is the kernel's time stamp of the last read, since 1970.
+func (p *Poller) stamp() (wall time.Duration, ok bool) {
 	if int(p.header.Controllen) < stampEnd {
 		return 0, false
 	}
@@ -113,5 +130,5 @@ func (p *Poller) stamp() (at time.Duration, ok bool) {
 		return 0, false
 	}
 	t := (*kernelTime)(unsafe.Add(unsafe.Pointer(&p.control), stampAt))
-	return time.Duration(t.seconds)*time.Second + time.Duration(t.nanoseconds) - p.ahead, true
+	return time.Duration(t.seconds)*time.Second + time.Duration(t.nanoseconds), true
 }

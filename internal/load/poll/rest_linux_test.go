@@ -1,8 +1,12 @@
 package poll
 
 import (
+	"runtime"
 	"testing"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/load/port"
 )
@@ -57,5 +61,36 @@ func TestAWakeEndsARest(t *testing.T) {
 	}
 	if p.Err() != nil {
 		t.Error(p.Err())
+	}
+}
+
+// A poller that may not call ppoll waits otherwise, and does not spin.
+func TestARestThatASandboxForbids(t *testing.T) {
+	runtime.LockOSThread() // never unlocked: the thread ends with its filter
+	p, _ := accepted(t)
+	p.stamped = true
+	events := make([]port.Event, 4)
+	for p.Wait(events, p.Now()+time.Second, port.Roughly) == 0 { // connected
+	}
+	const number, notImplemented = 0, unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS) // offset of seccomp_data.nr
+	filter := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: number},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_PPOLL, Jf: 1},
+		{Code: unix.BPF_RET, K: notImplemented},
+		{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ALLOW},
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		t.Skipf("needs seccomp: %v", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil {
+		t.Skipf("needs seccomp: %v", err)
+	}
+	until, waits := p.Now()+5*longestRest, 0
+	for ; p.Now() < until; waits++ {
+		p.Wait(events, min(until, p.Now()+longestRest), port.Resting)
+	}
+	if !p.restless || waits > 50 { // a signal of the runtime may end some
+		t.Errorf("%d waits in %v, of at most %v each; restless: %v", waits, 5*longestRest, longestRest, p.restless)
 	}
 }
