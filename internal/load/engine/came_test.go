@@ -116,21 +116,74 @@ func TestAConnectionThatIsFoundFreeLate(t *testing.T) {
 	near(t, "second latency", all[1].Latency.Max(), 75*ms)
 }
 
-// An answer that arrived before an interval's end but was noticed after it belongs to
-// the beginning of the next interval: the previous one has already been handed over.
+// An answer that arrived before an interval's end but was noticed after it belongs to that
+// interval, with its own time.
 func TestAnAnswerThatIsReadInTheNextInterval(t *testing.T) {
 	p := plan(Load{Curve: steady(t, 1, 200*ms)})
 	p.Interval = 100 * ms
 	sim := simulate(t, p, lasts(90*ms))
 	sim.stands(85*ms, 40*ms)
 	all := sim.run(t)
-	// Sent at 0 and 125; done at 90, counted as 100, and at 215.
+	// Sent at 0 and 125; done at 90 and 215. The user goes on at 100.
 	checkRows(t, all, []row{
-		{0, 100 * ms, signals.Measure, 1, 1, 0, 0, 1, 0},
-		{100 * ms, 200 * ms, signals.Measure, 1, 1, 1, 0, 1, 0},
+		{0, 100 * ms, signals.Measure, 1, 1, 1, 0, 0, 0},
+		{100 * ms, 200 * ms, signals.Measure, 1, 1, 0, 0, 1, 0},
 		{200 * ms, 215 * ms, signals.Drain, 0, 0, 1, 0, 0, 0},
 	})
-	near(t, "service", all[1].Service.Max(), 100*ms)
+	near(t, "service", all[0].Service.Max(), 90*ms)
+	near(t, "lag", all[1].SendLag.Max(), 25*ms)
+}
+
+// The same where several intervals end while the loop does not run, and where it rests.
+func TestAnswersThatAreReadSeveralIntervalsLater(t *testing.T) {
+	p := plan(Load{Open: true, Even: true, Curve: steady(t, 100, 500*ms)})
+	p.Interval, p.Connections = 100*ms, 64
+	// Those of the requests at 65, 75, 85 and 95 come at 165, 175, 185 and 195.
+	n := 0
+	sim := simulate(t, p, service{answer: func(time.Duration, int) []piece {
+		if n++; n >= 7 && n <= 10 {
+			return good(100 * ms)
+		}
+		return good(2 * ms)
+	}})
+	sim.stands(96*ms, 250*ms)
+	all := sim.run(t)
+	// The stop is from 96 to 346: 25 requests are due in it, and are sent at its end.
+	checkRows(t, all, []row{
+		{0, 100 * ms, signals.Measure, 10, 10, 6, 0, 4, 0},
+		{100 * ms, 200 * ms, signals.Measure, 10, 0, 4, 0, 0, 10},
+		{200 * ms, 300 * ms, signals.Measure, 10, 0, 0, 0, 0, 20},
+		{300 * ms, 400 * ms, signals.Measure, 10, 30, 30, 0, 0, 0},
+		{400 * ms, 500 * ms, signals.Measure, 10, 10, 10, 0, 0, 0},
+	})
+	near(t, "latency of the answers during the stop", all[1].Latency.Max(), 100*ms)
+	near(t, "service after it", all[3].Service.Max(), 2*ms)
+}
+
+// A request that waits for a stream, since the service allows fewer than there are
+// connections, is sent when it leaves: the wait is no service time, and the timeout begins then.
+func TestTheWaitForAStreamIsTheClients(t *testing.T) {
+	p := plan(Load{Curve: steady(t, 1, 400*ms)})
+	p.Timeout = 35 * ms
+	var until time.Duration
+	s := lasts(10 * ms)
+	s.admits = func(at time.Duration) time.Duration {
+		switch {
+		case until > at:
+		case until > 0:
+			until = 0
+			return at
+		default:
+			until = at + 30*ms
+		}
+		return until
+	}
+	all := total(simulate(t, p, s).run(t))
+	if all.Good != 10 || all.Timeouts != 0 {
+		t.Errorf("%d good, %d timeouts; want 10 good", all.Good, all.Timeouts)
+	}
+	near(t, "service", all.Service.Max(), 10*ms)
+	near(t, "latency", all.Latency.Max(), 40*ms)
 }
 
 // near compares within the resolution of a histogram.

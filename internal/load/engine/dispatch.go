@@ -200,7 +200,7 @@ func (l *loop) send(i int32, lag time.Duration) {
 	s.state, s.sent, s.lag = inFlight, sent, lag
 	s.answer.Begin(s.head, l.mix.check(s).Needle())
 	s.answer.Calls(s.call)
-	if len(s.request) >= longMessage {
+	if len(s.request) >= longMessage || s.written < len(s.request) {
 		l.watch()
 	}
 	l.join(&l.inFlight, i)

@@ -24,10 +24,26 @@ func (l *loop) handle(ev event) {
 		}
 	}
 	if ev.Writable && s.state == inFlight && s.written < len(s.request) {
-		l.write(ev.Slot)
+		l.writeOn(ev.Slot)
 	}
 	if (ev.Readable || ev.Ended) && s.generation == ev.Generation {
 		l.receive(ev.Slot, ev.Ended)
+	}
+}
+
+// writeOn writes more of a request. One of which nothing has left yet leaves now: the service
+// allowed no further stream, and the wait for one is the client's own.
+func (l *loop) writeOn(i int32) {
+	s := &l.slots[i]
+	waited := s.written == 0
+	if l.stale {
+		l.tick()
+	}
+	began := l.now
+	if l.write(i); waited && s.written > 0 {
+		l.part(&l.inFlight, i)
+		s.sent = max(began, l.away)
+		l.join(&l.inFlight, i)
 	}
 }
 
@@ -110,19 +126,17 @@ func (l *loop) take(i int32, p []byte, came time.Duration) {
 
 // answered ends a request whose answer was complete at came. The request counts as
 // done then, and its connection as free, even if the loop noticed it later: the
-// difference is the generator's delay, and part of the next request's send lag. If
-// the interval or the load of that time has already ended, the request counts as done
-// at its end. If stray bytes followed the answer, which belong to no request, the
+// difference is the generator's delay, and part of the next request's send lag. A user
+// whose interval or load of that time has already ended goes on at its end. If stray bytes followed the answer, which belong to no request, the
 // connection is replaced (RFC 9112, 6.3).
 func (l *loop) answered(i int32, came time.Duration, stray bool) {
 	s := &l.slots[i]
 	l.part(&l.inFlight, i)
 	came = min(max(came, s.sent), l.now)
-	done := max(came, l.begun, l.source.began)
-	if l.count(s, answered, done); s.parted > s.sent && s.intended >= l.counted {
-		l.tally.apart(came - s.parted)
+	if in := l.count(s, answered, came); s.parted > s.sent && s.intended >= in.counted {
+		in.tally.apart(came - s.parted)
 	}
-	l.goOn(done, 0)
+	l.goOn(max(came, l.begun, l.source.began), 0)
 	s.failures, s.freed = 0, came
 	if site := &l.sites[s.target]; !s.fresh {
 		if site.answered = came; came-s.sent >= l.plan.Timeout/prompt {
@@ -241,15 +255,16 @@ const (
 	malformed
 )
 
-// count adds a request that ended at done to the tally.
-func (l *loop) count(s *slot, how ending, done time.Duration) {
-	t := l.tally
+// count adds a request that ended at done to the tally of its interval, which it returns.
+func (l *loop) count(s *slot, how ending, done time.Duration) *period {
+	in := l.periodOf(done)
+	t := in.tally
 	if l.quota >= 0 {
 		l.left--
 	}
-	if s.intended < l.counted {
+	if s.intended < in.counted {
 		t.Carried++
-		return
+		return in
 	}
 	timed := false
 	switch how {
@@ -271,10 +286,11 @@ func (l *loop) count(s *slot, how ending, done time.Duration) {
 	if timed {
 		t.Latency.Record(done - s.intended)
 		t.Service.Record(done - s.sent)
-		if l.phase != signals.Warmup {
-			l.notice(s, done, how == timedOut)
+		if in.phase != signals.Warmup {
+			l.notice(in.tally, s, done, how == timedOut)
 		}
 	}
+	return in
 }
 
 // prompt is the part of the timeout within which a service answers that has time for the
@@ -294,7 +310,7 @@ func (l *loop) unaccepted(s *slot) bool {
 
 // notice adds a request that ended at done to the sample if it was slow. Requests that
 // were due before the last change of the load do not raise or lower the bar.
-func (l *loop) notice(s *slot, done time.Duration, timedOut bool) {
+func (l *loop) notice(t *tally, s *slot, done time.Duration, timedOut bool) {
 	latency := done - s.intended
 	if s.intended >= l.source.began {
 		l.bar.present.add(latency)
@@ -302,8 +318,8 @@ func (l *loop) notice(s *slot, done time.Duration, timedOut bool) {
 	if latency < l.bar.height {
 		return
 	}
-	l.tally.SlowSeen++
-	l.tally.slow.add(span{
+	t.SlowSeen++
+	t.slow.add(span{
 		intended: s.intended - l.zero,
 		sent:     s.sent - l.zero,
 		done:     done - l.zero,

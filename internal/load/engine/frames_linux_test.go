@@ -161,7 +161,10 @@ func TestHostileFrames(t *testing.T) {
 		"never the end": {serve: func(f *framed, stream uint32) bool {
 			return f.head(stream, false) && f.WriteData(stream, false, []byte("hello")) == nil
 		}, want: "timeouts"},
-		"no more streams":     {settings: []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 1}}, serve: (*framed).answer, want: "good"},
+		"no more streams": {settings: []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 1}}, serve: (*framed).answer, want: "good"},
+		"fewer streams from now on": {serve: func(f *framed, stream uint32) bool {
+			return (f.requests > 1 || f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1}) == nil) && f.answer(stream)
+		}, want: "good"},
 		"pings":               {serve: func(f *framed, stream uint32) bool { return f.WritePing(false, [8]byte{1}) == nil && f.answer(stream) }, want: "good"},
 		"data of a stream 99": {serve: func(f *framed, stream uint32) bool { return f.WriteData(stream+100, true, []byte("hello")) == nil }, want: "malformed"},
 	} {

@@ -66,23 +66,20 @@ type loop struct {
 	mix       mix
 	heads     []wire.LastHead    // of answers, by kind of request
 	intervals schedule.Intervals // since zero
-	tally     *tally
-	bar       bar
-	random    *rand.Rand // of the sample of slow requests
-	seq       int
-	begun     time.Duration // start of the present interval
-	boundary  time.Duration // its end
-	phase     signals.Phase
-	counted   time.Duration // requests intended earlier are carried, not counted
-	dropAt    time.Duration // when requests that wait after the end are dropped
-	bound     int           // requests that wait for a new connection
-	held      bool          // requests wait for the next turn to start connections
-	unread    bool          // events that came while the loop rested are not handled yet
-	watches   bool          // answers are read as they come; see watch
-	promised  bool          // a connection is ready, and requests of its target wait for a new one
-	moved     time.Duration // when the targets were last replaced
-	portsAt   time.Duration // when a connection is tried after one had no port; 0: it had
-	over      bool
+	period
+	past     []period // that have ended, the earliest first; see handOn
+	bar      bar
+	random   *rand.Rand // of the sample of slow requests
+	seq      int
+	dropAt   time.Duration // when requests that wait after the end are dropped
+	bound    int           // requests that wait for a new connection
+	held     bool          // requests wait for the next turn to start connections
+	unread   bool          // events that came while the loop rested are not handled yet
+	watches  bool          // answers are read as they come; see watch
+	promised bool          // a connection is ready, and requests of its target wait for a new one
+	moved    time.Duration // when the targets were last replaced
+	portsAt  time.Duration // when a connection is tried after one had no port; 0: it had
+	over     bool
 }
 
 // newLoop makes the loop of one share, which executes the orders after the given one.
@@ -97,9 +94,8 @@ func newLoop(p poller, plan *Plan, share int, after *posted, spare <-chan *tally
 		dialing:  newList(),
 		events:   make([]event, maxEvents),
 		buffer:   make([]byte, bufferSize),
-		tally:    <-spare,
+		period:   period{tally: <-spare, boundary: never},
 		zero:     never,
-		boundary: never,
 		dropAt:   never,
 	}
 	if p, ok := p.(port.Sharing); ok {
@@ -122,6 +118,7 @@ func (l *loop) run() {
 	l.extend()
 	l.tick()
 	for !l.over && l.mix.values.Err == nil && l.poller.Err() == nil {
+		past := len(l.past)
 		l.awaits = l.wakeAt()
 		l.dials, l.held = 0, false
 		how := l.waiting()
@@ -148,6 +145,7 @@ func (l *loop) run() {
 		l.extend()
 		l.dispatch()
 		l.finish()
+		l.handOn(past)
 	}
 	l.leave()
 }
@@ -165,10 +163,10 @@ func (l *loop) waiting() port.Waiting {
 
 // rests reports whether the kernel can keep answers until the next request is due, which
 // saves half of the wake-ups: a connection is ready for it, and nothing waits for an
-// answer. Answers are also read before an interval ends, so that they belong to it.
+// answer.
 func (l *loop) rests() bool {
 	if !l.plan.Load.Open || l.plan.Transport.HTTP2 || l.plan.Waiting != nil || l.watches ||
-		l.wait.len() > 0 || l.bound > 0 || l.dialing.n > 0 || l.boundary-l.awaits < longPause {
+		l.wait.len() > 0 || l.bound > 0 || l.dialing.n > 0 {
 		return false
 	}
 	_, stands := l.room()
@@ -186,7 +184,7 @@ func (l *loop) watch() { l.watches = true }
 
 // wakeAt is the time at which the loop has to run even without an event.
 func (l *loop) wakeAt() time.Duration {
-	if len(l.again) > 0 || l.held {
+	if len(l.again) > 0 || l.held || len(l.past) > 0 {
 		return 0
 	}
 	at := l.next()
@@ -317,78 +315,6 @@ func (l *loop) replaceLoad(load Load, drop bool, at time.Duration) {
 	l.bar.reset()
 }
 
-// open starts an interval at the time at.
-func (l *loop) open(at time.Duration) {
-	end, phase := l.intervals.After(at - l.zero)
-	l.begun, l.boundary, l.phase = at, l.zero+end, phase
-	if phase != signals.Warmup {
-		l.counted = l.zero + l.plan.Warmup
-	}
-}
-
-// turn ends the present interval at its boundary and starts the next.
-func (l *loop) turn() {
-	end := l.boundary
-	l.tally.InFlight = int64(l.inFlight.n)
-	l.tally.Waiting = int64(l.wait.len() + l.bound)
-	if l.phase != signals.Drain {
-		l.source.report(l.tally, end)
-	}
-	if end-l.zero >= l.intervals.End {
-		if l.phase != signals.Drain {
-			l.endLoad(end)
-		}
-		l.over = l.idle()
-	}
-	l.handOver(end, l.over)
-	if !l.over {
-		l.open(end)
-	} else {
-		l.boundary, l.dropAt = never, never
-	}
-}
-
-// endLoad ends the load at the time at. Requests that still wait are sent if a
-// connection becomes free within the timeout.
-func (l *loop) endLoad(at time.Duration) {
-	l.source.end()
-	l.dropAt = at + l.plan.Timeout
-}
-
-// idle reports whether no request is in flight or waits.
-func (l *loop) idle() bool { return l.inFlight.n == 0 && l.bound == 0 && l.wait.len() == 0 }
-
-// finish ends the trial if nothing is left to do.
-func (l *loop) finish() {
-	if l.over || l.zero == never {
-		return
-	}
-	if done := l.source.exhausted(); !done && (l.phase != signals.Drain || !l.idle()) {
-		return
-	}
-	l.over = true
-	if l.phase != signals.Drain {
-		l.source.report(l.tally, l.now)
-	}
-	l.handOver(max(l.now, l.begun+1), true) // no interval is empty
-}
-
-// handOver hands the present tally to the collector and takes an empty one.
-func (l *loop) handOver(end time.Duration, last bool) {
-	l.full <- handover{
-		seq: l.seq, start: l.begun - l.zero, end: end - l.zero,
-		phase: l.phase, tally: l.tally, last: last,
-	}
-	l.seq++
-	l.bar.turn()
-	select {
-	case l.tally = <-l.spare:
-	default:
-		l.tally = newTally() // the collector is behind
-	}
-	l.tally.OpenConnections = int64(l.conns)
-}
-
 // drop drops the waiting requests, and returns their number. Requests that are sent again
 // are not among them: they were sent, and are awaited as those in flight.
 func (l *loop) drop() (n int) {
@@ -430,6 +356,7 @@ func (l *loop) leave() {
 			s.state = cold
 		}
 	}
+	l.handOn(len(l.past))
 	if err := l.mix.values.Err; err != nil {
 		l.full <- handover{err: err}
 	}

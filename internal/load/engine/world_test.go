@@ -36,7 +36,8 @@ type world struct {
 type service struct {
 	dial   func(at time.Duration, target int) (after time.Duration, out outcome)
 	answer func(at time.Duration, target int) []piece
-	cost   time.Duration // of each call on a connection
+	admits func(at time.Duration) time.Duration // when a request may be written that the loop writes now; nil: at once
+	cost   time.Duration                        // of each call on a connection
 }
 
 // piece is an event on a connection, a time after the previous piece or after the
@@ -192,6 +193,12 @@ func (w *world) Write(slot int32, p []byte) (int, outcome) {
 		w.tb.Fatalf("slot %d is written to while it is closed", slot)
 	case c.end == broken:
 		return 0, broken
+	}
+	if w.service.admits != nil && c.got == 0 {
+		if at := w.service.admits(w.clock); at > w.clock {
+			w.expect(happening{at: at, slot: slot, generation: c.generation, dialed: true}) // writable
+			return 0, wouldBlock
+		}
 	}
 	c.got += len(p)
 	if c.got < w.size {
