@@ -39,7 +39,7 @@ func (e *Engine) collect(at time.Time, take func(*Interval) error) error {
 				return h.err
 			}
 			ended[i] = h.last
-			slow = h.tally.slow.appendTo(slow, at)
+			slow = h.tally.slow.AppendTo(slow, at)
 			if whole == nil {
 				whole, owner = &h, i
 				continue

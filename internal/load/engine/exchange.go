@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/load/slow"
 )
 
 // handle handles an event of a connection.
@@ -258,6 +259,7 @@ const (
 // count adds a request that ended at done to the tally of its interval, which it returns.
 func (l *loop) count(s *slot, how ending, done time.Duration) *period {
 	in := l.periodOf(done)
+	done = max(done, in.begun) // where the collector has its interval
 	t := in.tally
 	if l.quota >= 0 {
 		l.left--
@@ -313,18 +315,18 @@ func (l *loop) unaccepted(s *slot) bool {
 func (l *loop) notice(t *tally, s *slot, done time.Duration, timedOut bool) {
 	latency := done - s.intended
 	if s.intended >= l.source.began {
-		l.bar.present.add(latency)
+		l.bar.Add(latency)
 	}
-	if latency < l.bar.height {
+	if !l.bar.Clears(latency) {
 		return
 	}
 	t.SlowSeen++
-	t.slow.add(span{
-		intended: s.intended - l.zero,
-		sent:     s.sent - l.zero,
-		done:     done - l.zero,
-		lag:      s.lag,
-		target:   s.target,
-		timedOut: timedOut,
+	t.slow.Add(slow.Request{
+		Intended: s.intended - l.zero,
+		Sent:     s.sent - l.zero,
+		Done:     done - l.zero,
+		Lag:      s.lag,
+		Target:   s.target,
+		TimedOut: timedOut,
 	}, l.random)
 }

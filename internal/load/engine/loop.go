@@ -7,6 +7,7 @@ import (
 	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/port"
 	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/slow"
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
@@ -68,7 +69,7 @@ type loop struct {
 	intervals schedule.Intervals // since zero
 	period
 	past     []period // that have ended, the earliest first; see handOn
-	bar      bar
+	bar      slow.Bar
 	random   *rand.Rand // of the sample of slow requests
 	seq      int
 	dropAt   time.Duration // when requests that wait after the end are dropped
@@ -312,7 +313,7 @@ func (l *loop) replaceLoad(load Load, drop bool, at time.Duration) {
 		l.goOn(at, 0)
 	}
 	_, l.wanted = l.plan.place(load, l.share)
-	l.bar.reset()
+	l.bar.Reset()
 }
 
 // drop drops the waiting requests, and returns their number. Requests that are sent again

@@ -64,7 +64,7 @@ func TestARequestGoesToTheConnectionThatIsReadyFirst(t *testing.T) {
 	// Due at 25, 75 and 125. Connections are started at 25 and 75, made at 95 and
 	// 145; the second request is sent on the second one, the third on the first,
 	// which is free at 135.
-	want := []slow{
+	want := []slowOne{
 		{intended: 25 * ms, sent: 95 * ms, done: 135 * ms},
 		{intended: 75 * ms, sent: 135 * ms, done: 175 * ms},
 		{intended: 125 * ms, sent: 145 * ms, done: 185 * ms},

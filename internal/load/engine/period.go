@@ -104,7 +104,7 @@ func (l *loop) handOver(end time.Duration, last bool) {
 	if l.past = append(l.past, l.period); last {
 		l.handOn(len(l.past))
 	}
-	l.bar.turn()
+	l.bar.Turn()
 	select {
 	case l.tally = <-l.spare:
 	default:

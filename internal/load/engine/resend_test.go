@@ -91,7 +91,7 @@ func TestTheTimesOfARequestThatIsSentAgain(t *testing.T) {
 	sim.worlds[0].size = len("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n")
 	all := sim.run(t)
 	for i, one := range slows(all[0]) {
-		want := slow{intended: 50*ms + time.Duration(i)*100*ms, sent: 50*ms + time.Duration(i)*100*ms}
+		want := slowOne{intended: 50*ms + time.Duration(i)*100*ms, sent: 50*ms + time.Duration(i)*100*ms}
 		if i > 0 {
 			want.sent += 15 * ms
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/load/slow"
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
@@ -14,7 +15,7 @@ type tally struct {
 	signals.Client
 	status [1000]int64
 	wanted [1000]int64 // of those, the codes outside of 200 to 299 that a check wants
-	slow   *sample
+	slow   *slow.Sample
 }
 
 func newTally() *tally {
@@ -24,18 +25,18 @@ func newTally() *tally {
 			Service: signals.NewHistogram(),
 			SendLag: signals.NewHistogram(),
 		},
-		slow: &sample{},
+		slow: &slow.Sample{},
 	}
 }
 
 // reset empties the tally and keeps its memory.
 func (t *tally) reset() {
-	latency, service, lag, slow := t.Latency, t.Service, t.SendLag, t.slow
+	latency, service, lag, sample := t.Latency, t.Service, t.SendLag, t.slow
 	latency.Reset()
 	service.Reset()
 	lag.Reset()
-	slow.seen = 0
-	*t = tally{Client: signals.Client{Latency: latency, Service: service, SendLag: lag}, slow: slow}
+	sample.Reset()
+	*t = tally{Client: signals.Client{Latency: latency, Service: service, SendLag: lag}, slow: sample}
 }
 
 // add adds another loop's counts over the same interval, except the slow requests,

@@ -1,4 +1,6 @@
-package engine
+// Package slow keeps a sample of a loop's slow requests in bounded memory, and decides which
+// are slow. It is pure, and allocates nothing for a request.
+package slow
 
 import (
 	"math/bits"
@@ -8,24 +10,26 @@ import (
 	"github.com/millicore/millicore/internal/data/signals"
 )
 
-// span is one slow request. Its times are relative to the trial's start.
-type span struct {
-	intended, sent, done time.Duration
-	lag                  time.Duration // as in signals.Slow
-	target               int32
-	timedOut             bool
+// Request is one slow request. Its times are relative to the trial's start.
+type Request struct {
+	Intended, Sent, Done time.Duration
+	Lag                  time.Duration // as in signals.Slow
+	Target               int32
+	TimedOut             bool
 }
 
-func (s *span) latency() time.Duration { return s.done - s.intended }
+func (r *Request) latency() time.Duration { return r.Done - r.Intended }
 
 // The number of slow requests that a loop keeps of an interval: the slowest, and a
 // sample of the others. A fast service has thousands of requests above the p95.
 const (
 	keptSlowest = 32
 	keptOthers  = 224
+	// Kept is the maximum number of both.
+	Kept = keptSlowest + keptOthers
 )
 
-// sample is a sample of the slow requests of one loop over one interval, in bounded
+// Sample is a sample of the slow requests of one loop over one interval, in bounded
 // memory. The slowest are all kept, with a weight of 1. Each of the others is kept
 // with the same probability (Vitter's algorithm R), with a weight of others seen
 // over others kept. So sums of weights over the sample are unbiased estimates of the
@@ -33,14 +37,14 @@ const (
 //
 // A request that is no longer among the slowest joins the others at that time. Which
 // requests do is not random, so the probabilities of the others stay equal.
-type sample struct {
-	slowest [keptSlowest]span // a heap, the least slow first
-	others  [keptOthers]span
+type Sample struct {
+	slowest [keptSlowest]Request // a heap, the least slow first
+	others  [keptOthers]Request
 	seen    int64
 }
 
-// add adds a slow request.
-func (s *sample) add(one span, random *rand.Rand) {
+// Add adds a slow request.
+func (s *Sample) Add(one Request, random *rand.Rand) {
 	s.seen++
 	switch {
 	case s.seen <= keptSlowest:
@@ -58,8 +62,11 @@ func (s *sample) add(one span, random *rand.Rand) {
 	}
 }
 
-// rise puts a span into the heap at its end, place i.
-func (s *sample) rise(i int, one span) {
+// Reset empties a sample, and keeps its memory.
+func (s *Sample) Reset() { s.seen = 0 }
+
+// rise puts a request into the heap at its end, place i.
+func (s *Sample) rise(i int, one Request) {
 	for i > 0 {
 		up := (i - 1) / 2
 		if s.slowest[up].latency() <= one.latency() {
@@ -71,8 +78,8 @@ func (s *sample) rise(i int, one span) {
 	s.slowest[i] = one
 }
 
-// sink moves the first span of a full heap to its place.
-func (s *sample) sink() {
+// sink moves the first request of a full heap to its place.
+func (s *Sample) sink() {
 	one := s.slowest[0]
 	i := 0
 	for {
@@ -92,19 +99,19 @@ func (s *sample) sink() {
 	s.slowest[i] = one
 }
 
-// appendTo appends the sample in the form of a frame; start is the trial's start.
-func (s *sample) appendTo(all []signals.Slow, start time.Time) []signals.Slow {
+// AppendTo appends the sample in the form of a frame; start is the trial's start.
+func (s *Sample) AppendTo(all []signals.Slow, start time.Time) []signals.Slow {
 	zero := start.UnixNano()
-	put := func(kept []span, stands float64) {
+	put := func(kept []Request, stands float64) {
 		for i := range kept {
 			k := &kept[i]
 			all = append(all, signals.Slow{
-				Replica:  int(k.target),
-				Intended: zero + int64(k.intended),
-				Sent:     zero + int64(k.sent),
-				Done:     zero + int64(k.done),
-				Lag:      int64(k.lag),
-				TimedOut: k.timedOut,
+				Replica:  int(k.Target),
+				Intended: zero + int64(k.Intended),
+				Sent:     zero + int64(k.Sent),
+				Done:     zero + int64(k.Done),
+				Lag:      int64(k.Lag),
+				TimedOut: k.TimedOut,
 				For:      stands,
 			})
 		}
@@ -117,13 +124,13 @@ func (s *sample) appendTo(all []signals.Slow, start time.Time) []signals.Slow {
 	return all
 }
 
-// bar is the running p95 of one loop; requests of at least that latency are slow. It
+// Bar is the running p95 of one loop; requests of at least that latency are slow. It
 // is the lowest of the p95 since the last change of the load and the p95s of the last
 // intervals. The first is that of the load under test. The others follow a load that
 // changes over time, and one bad second does not raise the lowest of several. A bar
 // that is too low only makes the sample coarser, but a bar that is too high makes it
 // wrong. So the lowest is used, and 0 until there are enough requests.
-type bar struct {
+type Bar struct {
 	height  time.Duration // minimum latency of a slow request
 	present counts        // of the present interval
 	all     counts        // of the intervals before it, since the last change of the load
@@ -134,12 +141,18 @@ type bar struct {
 // enough is the minimum number of requests whose p95 is not simply the slowest.
 const enough = 20
 
-// reset clears the bar after a change of the load. Until the interval's end every
-// request counts as slow.
-func (b *bar) reset() { *b = bar{} }
+// Clears reports whether a request of this latency is slow.
+func (b *Bar) Clears(latency time.Duration) bool { return latency >= b.height }
 
-// turn raises or lowers the bar at the end of an interval.
-func (b *bar) turn() {
+// Add adds the latency of a request, slow or not.
+func (b *Bar) Add(latency time.Duration) { b.present.add(latency) }
+
+// Reset clears the bar after a change of the load. Until the interval's end every
+// request counts as slow.
+func (b *Bar) Reset() { *b = Bar{} }
+
+// Turn raises or lowers the bar at the end of an interval.
+func (b *Bar) Turn() {
 	if b.present.n == 0 {
 		return
 	}
