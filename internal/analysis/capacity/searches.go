@@ -228,10 +228,17 @@ func (s *Searches) unfound(b *summary.BreakingPoint, none []*Replayed) {
 	b.Why, b.Ended = reason(of[0].Result()), string(of[0].Result().Ended)
 	by, shown := limitedBy(of)
 	broken := by == summary.ByMemory || by == summary.ByErrors && shown[0].Share == 1
-	if !broken && slices.ContainsFunc(of, func(one *Replayed) bool { return one.Sources() != 0 }) {
+	if !broken && slices.ContainsFunc(of, (*Replayed).otherwise) {
 		return // a neighbour may have caused the miss, and errors of a full queue, but not all
 	}
 	b.LimitedBy, b.Shown = by, shown
+}
+
+// otherwise reports whether something may have made the service miss its objective that the
+// windows with the highest overloads do not show: others, or bursts at loads that it keeps up with.
+func (r *Replayed) otherwise() bool {
+	why := r.Result().Why.Kind
+	return r.Sources() != 0 || why == finding.MissesInBursts || why == finding.BurstsUndecided
 }
 
 // at sets a breaking point and the lower end of its interval.

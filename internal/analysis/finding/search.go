@@ -33,6 +33,7 @@ const (
 	TooFewToDecide                         // of Requests a Share failed at any load; Allowed; at least Again are needed
 	MetFarAbove                            // Load missed the objective, and an overload of Other met it
 	MissesInBursts                         // at Load, about every Seconds (0: unknown): a Share of the requests is late, and Allowed is less
+	BurstsUndecided                        // at Load, held for Seconds: a Share of the requests was late in N bursts, and Allowed is more
 )
 
 // Details of these.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/analysis/stats"
 )
 
 // A service that pauses, or is slow from time to time, meets its objective between these
@@ -13,16 +14,22 @@ import (
 // curve takes the chance for a breaking point. If pauses explain the windows better than a
 // steady service does, lower loads are held for a while before the search ends: the
 // first that meets the objective is a lower end, and the last that missed it an upper one.
+// A load that meets it with a few bursts, of which as many more by chance would miss it,
+// decides nothing.
 
 const (
 	// suspected is from which gain, in ln of the probability of all windows, pauses are
 	// looked for. That costs a steady service time, and no answer.
 	suspected = 2
-	// holding is how long a load is held. How often the service pauses is not known: most
-	// windows are near to the answer, where a queue has bursts of its own.
+	// holding is how long a load is held at least, or half of the search's time. How often the
+	// service pauses is not known: most windows are near to the answer, where a queue has
+	// bursts of its own.
 	holding = 30 * time.Second
-	// mostHolds is the highest traffic of all holds, beyond the search's.
+	// mostHolds is the highest traffic of all holds at least, beyond the search's, or as much.
 	mostHolds = 70 * time.Second
+	// undecided is the chance of so few bursts, of a service that just misses its objective,
+	// from which they do not decide whether it does.
+	undecided = 0.05
 )
 
 // holds are the shares of the answer that are held.
@@ -32,9 +39,11 @@ var holds = []float64{0.75, 0.5, 0.25}
 type bursts struct {
 	done   bool          // or not needed
 	loads  []float64     // still to be held; the first is held now
-	until  time.Duration // the traffic that it may use
+	each   time.Duration // how long a load is held
+	until  time.Duration // the traffic that all may use
 	met    float64       // the load that was held and met the objective nevertheless; 0: none, or it had no burst
 	missed finding.Finding
+	open   finding.Finding // the load that was held met the objective, by chance or not
 }
 
 // conclude ends the search, unless its windows show bursts: these are looked for first.
@@ -67,14 +76,15 @@ func (s *Search) pauses() bool {
 			b.loads = append(b.loads, load)
 		}
 	}
-	b.until = s.traffic + mostHolds
+	b.each = max(holding, s.config.Budget/2)
+	b.until = s.traffic + max(mostHolds, s.config.Budget)
 	return s.hold()
 }
 
 // hold begins to hold the next load, if the time for it is left.
 func (s *Search) hold() bool {
 	b := &s.bursts
-	needed := s.traffic + s.whole(ofTest.settle+afterDrain) + s.whole(holding)
+	needed := s.traffic + s.whole(ofTest.settle+afterDrain) + s.whole(b.each)
 	if len(b.loads) == 0 || needed > b.until {
 		return false
 	}
@@ -91,6 +101,7 @@ func (s *Search) heldLong(w window) {
 		if b.loads = nil; !b.missed.None() || s.late.burst(w.seen) {
 			b.met = s.step.Load
 		}
+		b.open = s.undecided(w)
 		s.finish()
 		return
 	}
@@ -107,6 +118,22 @@ func (s *Search) heldLong(w window) {
 		b.loads = nil
 		s.finish()
 	}
+}
+
+// undecided returns why a load that was held and met the objective does not decide whether
+// it does: its requests were late in so few bursts that as many are not rare where the
+// objective is just missed. None if it decides.
+func (s *Search) undecided(w window) finding.Finding {
+	n := s.late.bursts(w.seen)
+	if n == 0 || w.late == 0 {
+		return finding.Finding{}
+	}
+	share := w.late / w.n
+	if stats.AtMost(n, float64(n)*s.late.allowed/share) < undecided {
+		return finding.Finding{}
+	}
+	return finding.Finding{Kind: finding.BurstsUndecided, Load: s.step.Load, N: n, Share: share, Allowed: s.late.allowed,
+		Seconds: (time.Duration(w.blocks) * s.config.Block).Seconds()}
 }
 
 // bursts counts the times at which blocks that met the latency are followed by some that
@@ -142,6 +169,8 @@ func (c *curve) recovers(seen []Block) bool {
 func (s *Search) burst() bool {
 	b := &s.bursts
 	switch {
+	case !b.open.None():
+		s.fail(Time, b.open)
 	case b.missed.None():
 		return false
 	case b.met == 0:

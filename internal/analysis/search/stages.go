@@ -53,7 +53,7 @@ func (s *Search) lengths() (settle, window time.Duration) {
 		l, least = ofNarrow, ofNarrow.window/2
 	case Test:
 		if l, least = ofTest, ofTest.window/3; len(s.bursts.loads) > 0 {
-			l.window, least = holding, holding
+			l.window, least = s.bursts.each, s.bursts.each
 		}
 	}
 	if s.drain && s.stage != Bracket {

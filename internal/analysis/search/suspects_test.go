@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/test/testkit"
@@ -128,6 +129,39 @@ func TestPausesAreNoBreakingPoint(t *testing.T) {
 		t.Logf("| %s | %d | bursts %d | ended %v | %.0f s |", k.name, n, bursts, ended, traffic)
 		if share := float64(bursts) / float64(n); share < k.least || share > k.most {
 			t.Errorf("%s: bursts in %d of %d searches", k.name, bursts, n)
+		}
+	}
+}
+
+// A load that was held decides by the number of its bursts, not by the share alone.
+func TestFewBurstsDecideNothing(t *testing.T) {
+	s := New(Config{First: 100, AllowedLate: 0.01, Late: 100 * time.Millisecond})
+	held := func(blocks, every int, late int64) window {
+		w := window{}
+		for i := range blocks {
+			b := Block{Requests: 50}
+			if i%every == every-1 {
+				b.Late = late
+			}
+			w.seen, w.blocks, w.n, w.late = append(w.seen, b), w.blocks+1, w.n+50, w.late+float64(b.Late)
+		}
+		return w
+	}
+	for _, c := range []struct {
+		name string
+		w    window
+		n    int // bursts that leave it open; 0: they do not
+	}{
+		{"none", held(60, 61, 0), 0},
+		{"1 with 0.9%", held(60, 50, 27), 1},                 // 1.1 expected at 1%
+		{"1 with 0.2%", held(60, 50, 6), 0},                  // 5
+		{"12 with 0.8%", held(300, 25, 10), 12},              // 15: as few are seen in 27% of the cases
+		{"12 with 0.4%", held(300, 25, 5), 0},                // 30
+		{"late requests without a burst", held(60, 2, 1), 0}, // 1% of them
+	} {
+		why := s.undecided(c.w)
+		if why.N != c.n || c.n > 0 && (why.Seconds != float64(c.w.blocks)/2 || why.Share != c.w.late/c.w.n) {
+			t.Errorf("%s: %+v, want %d bursts", c.name, why, c.n)
 		}
 	}
 }

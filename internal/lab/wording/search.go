@@ -6,6 +6,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/base/phrase"
 )
 
 // Longer is the advice for a search whose traffic was too short.
@@ -75,6 +76,9 @@ var searchWords = map[finding.Kind]func(f finding.Finding) string{
 			often += fmt.Sprintf(", about every %.0f s", f.Seconds)
 		}
 		return fmt.Sprintf("at %s it missed the objective %s: %s of the requests were late, and %s may be", load(f.Load), often, percent(f.Share), percent(f.Allowed))
+	},
+	finding.BurstsUndecided: func(f finding.Finding) string {
+		return fmt.Sprintf("in %.0f s at %s %s of the requests were late, in %s, and %s may be: a longer time decides", f.Seconds, load(f.Load), percent(f.Share), phrase.Plural(f.N, "moment"), percent(f.Allowed))
 	},
 	finding.Interrupted: fixed("the search was interrupted"),
 
