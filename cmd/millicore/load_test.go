@@ -158,7 +158,7 @@ func TestErrorsNameTheFlag(t *testing.T) {
 		{[]string{"-c", "2000000"}, "-c: 2000000 is more than 1000000"},
 		{[]string{"-m", "GTE"}, `-m: unknown method "GTE"; did you mean "GET"?`},
 		{[]string{"-H", "Content-Length: 5"}, `-H: header "Content-Length" is set by the agent; leave it out`},
-		{[]string{"--status", "99"}, `--status: "99" is not a status of an answer; write one from 200 to 599`},
+		{[]string{"--status", "99"}, `--status: "99" is not a status of an answer; write one from 200 to 599, or the name of a code of gRPC, such as NOT_FOUND`},
 		{[]string{"-d", "500ms"}, "-d: measure.interval: a frame of 1s is longer than the measured part of 500ms; extend the measurement, or shorten the frames"},
 		{[]string{"-b", "caf\xe9"}, `-b: "caf\xe9" is not UTF-8`},
 	} {

@@ -100,8 +100,8 @@ func (f *loadFlags) define(c *cobra.Command) {
 	flags.StringVar(&f.BodyFile, "body-file", "", "file with the body, sent unchanged, as -b @FILE")
 	flags.StringVar(&f.Auth.Basic, "basic-env", "", "environment variable with user:password for basic authentication")
 	flags.StringVar(&f.Auth.Bearer, "bearer-env", "", "environment variable with a bearer token")
-	flags.IntSliceVar(&f.Check.Status, "status", nil, "accepted status codes (default 200 to 299)")
-	flags.StringVar(&f.Check.Contains, "contains", "", "text that the body of a good answer must contain")
+	flags.StringSliceVar(&f.Status, "status", nil, "accepted status codes (default 200 to 299), or names of gRPC's, such as OK,NOT_FOUND")
+	flags.StringVar(&f.Contains, "contains", "", "text that the body of a good answer must contain")
 	flags.IntVar(&f.PID, "pid", 0, "process of this machine that serves the requests: show its CPU, throttling and memory")
 	flags.StringVar(&f.Container, "container", "", "container of this machine that serves the requests: show its CPU, throttling and memory")
 

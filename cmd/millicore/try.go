@@ -176,7 +176,7 @@ func (f *tryFlags) request(changed func(string) bool) (err error) {
 		method = "GET"
 	}
 	r.Method = cmp.Or(traffic.MethodOf(method, f.body != ""), "GET")
-	r.GRPC, r.Proto, r.Imports = f.GRPC, f.Proto, f.Imports
+	f.ask.Calls, r.GRPC = f.Calls, f.GRPC
 	if r.Body, r.BodyFile, err = traffic.SplitBody("--body", f.body); err != nil || r.BodyFile == "" {
 		return err
 	}

@@ -22,10 +22,13 @@ import (
 // call makes a request a call of gRPC, with the headers that these have. Its deadline is a
 // little before the timeout, so that the service's DEADLINE_EXCEEDED arrives.
 func call(one *protocol.Request, r *experiment.Request, timeout time.Duration) {
-	one.Call = &protocol.Call{Method: r.GRPC, Schema: r.Inputs.Schema}
+	one.Call = &protocol.Call{Method: r.GRPC, Schema: r.Inputs.Schema, Gzip: r.Gzip, Largest: r.Largest}
 	one.Headers = map[string]string{
 		"Content-Type": "application/grpc", "Te": "trailers",
 		"Grpc-Timeout": strconv.FormatInt((timeout-min(timeout/20, 50*time.Millisecond)).Microseconds(), 10) + "u",
+	}
+	if r.Gzip {
+		one.Headers["Grpc-Encoding"], one.Headers["Grpc-Accept-Encoding"] = "gzip", "gzip"
 	}
 	for name, value := range r.Headers {
 		one.Headers[textproto.CanonicalMIMEHeaderKey(name)] = value

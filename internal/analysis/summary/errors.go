@@ -17,8 +17,10 @@ type ErrorCounts struct {
 	Failed     int64            `json:"failed_checks"` // a check rejected the answer, and not because of its status
 	Status     map[string]int64 `json:"status"`        // by code, those outside 200 to 299 that no check accepts
 	// Said has, by the name of a gRPC code, what the service said first of such a call.
-	Said    map[string]string `json:"said,omitempty"`
-	Dropped int64             `json:"dropped"`
+	Said map[string]string `json:"said,omitempty"`
+	// Pushbacks are those of Status with a time before a retry (grpc-retry-pushback-ms).
+	Pushbacks int64 `json:"pushbacks,omitempty"`
+	Dropped   int64 `json:"dropped"`
 }
 
 // Add adds other counts.
@@ -30,6 +32,7 @@ func (e *ErrorCounts) Add(o *ErrorCounts) {
 	e.Malformed += o.Malformed
 	e.Failed += o.Failed
 	e.Dropped += o.Dropped
+	e.Pushbacks += o.Pushbacks
 	for code, n := range o.Status {
 		if e.Status == nil {
 			e.Status = map[string]int64{}

@@ -106,9 +106,11 @@ type Request struct {
 	GRPC     string            `json:"grpc,omitempty" yaml:"grpc" doc:"Method of gRPC to call, as pkg.Service/Method, in place of a path. The body is its message as JSON. The load then uses h2c, or h2 if its protocol has TLS."`
 	Proto    string            `json:"proto,omitempty" yaml:"proto" names:"no" doc:"With grpc: file .proto with the method, or a set of descriptors (protoc --include_imports -o, buf build -o), relative to the experiment file. Default: the service is asked, by reflection."`
 	Imports  []string          `json:"import_paths,omitempty" yaml:"import_paths" names:"no" doc:"With proto: folders from which the file, or what it imports, is imported; default: its own."`
+	Gzip     bool              `json:"gzip,omitempty" yaml:"gzip" names:"no" default:"false" doc:"With grpc, true: messages are compressed with gzip, and those of answers may be."`
+	Largest  int64             `json:"max_message_bytes,omitempty" yaml:"max_message" kind:"memory" names:"no" doc:"With grpc: maximum size of a message of an answer, as 16Mi, 4Mi or more; a larger one is a bad answer. Default: 4Mi, as of gRPC's clients."`
 	Headers  map[string]string `json:"headers,omitempty" yaml:"headers" keys:"headerName" kind:"headerValue" doc:"Headers in addition to those of the agent."`
 	Body     string            `json:"body,omitempty" yaml:"body" doc:"Body of the request."`
-	BodyFile string            `json:"body_file,omitempty" yaml:"body_file" names:"no" doc:"File with the body, relative to the experiment file; it is sent unchanged, braces included."`
+	BodyFile string            `json:"body_file,omitempty" yaml:"body_file" names:"no" doc:"File with the body, relative to the experiment file; it is sent unchanged, braces included. With grpc it may have several messages, one after another: each call has the next, or all if the method takes a stream."`
 	Auth     *Auth             `json:"auth,omitempty" yaml:"auth" names:"no" doc:"Credentials, from the environment of Millicore: they are in no file and in no record."`
 	Check    *Check            `json:"check,omitempty" yaml:"check" doc:"Which answers are good. Other answers are counted separately."`
 
@@ -125,7 +127,7 @@ type Auth struct {
 
 // Check says which answers are good.
 type Check struct {
-	Status   []int  `json:"status,omitempty" yaml:"status" kind:"status" doc:"Statuses of good answers; default: 200 to 299."`
+	Status   []int  `json:"status,omitempty" yaml:"status" kind:"status" doc:"Statuses of good answers; default: 200 to 299. Calls of gRPC have the names of codes, such as OK and NOT_FOUND."` // a code is 600 and its number
 	Contains string `json:"contains,omitempty" yaml:"contains" doc:"Text that the body of a good answer contains."`
 }
 

@@ -91,8 +91,11 @@ type Client struct {
 	// Status has the answers by status code, including good ones. A gRPC call that failed is
 	// counted by the name of its code instead, such as UNAVAILABLE.
 	Status map[string]int64  `json:"status,omitempty"`
-	Said   map[string]string `json:"said,omitempty"`   // by such a name: what the service said first of such a call
-	Wanted map[string]int64  `json:"wanted,omitempty"` // of those, by status code, the ones outside 200 to 299 that a check accepts
+	Said   map[string]string `json:"said,omitempty"` // by such a name: what the service said first of such a call
+	// Pushbacks are the calls of gRPC that failed with a time before a retry
+	// (grpc-retry-pushback-ms). They are not sent again.
+	Pushbacks int64            `json:"pushbacks,omitempty"`
+	Wanted    map[string]int64 `json:"wanted,omitempty"` // of those, by status code, the ones outside 200 to 299 that a check accepts
 	// Resent are the requests that were sent a second time, on a new connection: the
 	// service closed their first one, which had been idle, without a byte of an answer.
 	// Each counts once in the other figures, sent as of the second time.
@@ -165,6 +168,7 @@ func (c *Client) Add(o *Client) {
 	c.Cut += o.Cut
 	c.Malformed += o.Malformed
 	c.Failed += o.Failed
+	c.Pushbacks += o.Pushbacks
 	c.Resent += o.Resent
 	c.Stray += o.Stray
 	c.NoPorts += o.NoPorts

@@ -16,6 +16,8 @@ type Calls struct {
 	GRPC    string   // pkg.Service/Method; "": HTTP
 	Proto   string   // file with its schema; "": by reflection
 	Imports []string // folders of what Proto imports
+	Gzip    bool
+	Largest string // maximum size of a message of an answer; "": the default
 }
 
 // Define defines the flags.
@@ -23,6 +25,8 @@ func (c *Calls) Define(flags *pflag.FlagSet) {
 	flags.StringVar(&c.GRPC, "grpc", "", "call this method of gRPC, as pkg.Service/Method: -b is its message as JSON, -H sets metadata")
 	flags.StringVar(&c.Proto, "proto", "", "file .proto with the method, or descriptors from protoc or buf (default: ask the service, by reflection)")
 	flags.StringArrayVar(&c.Imports, "import-path", nil, "with --proto: folder of what the file imports (repeatable; default: its own)")
+	flags.BoolVar(&c.Gzip, "gzip", false, "with --grpc: compress messages with gzip, and accept such answers")
+	flags.StringVar(&c.Largest, "max-message", "", "with --grpc: maximum size of a message of an answer, 4Mi or more (default 4Mi)")
 }
 
 // Absolute makes the names of files independent of the working folder.
@@ -48,6 +52,8 @@ func (c Calls) Request(s *file.Settings) {
 	s.Set("--grpc", "load.request.grpc", c.GRPC)
 	s.SetGiven("--proto", "load.request.proto", c.Proto)
 	s.SetGiven("--import-path", "load.request.import_paths", c.Imports)
+	s.SetGiven("--gzip", "load.request.gzip", c.Gzip)
+	s.SetGiven("--max-message", "load.request.max_message", c.Largest)
 }
 
 // serverOf is the URL of a gRPC service, which may be written as host:port. It has no path:

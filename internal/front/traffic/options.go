@@ -54,7 +54,8 @@ type Options struct {
 	Body     string   // text, or @FILE
 	BodyFile string
 	Auth     experiment.Auth
-	Check    experiment.Check
+	Status   []string // that are good; nil: the default
+	Contains string   // text in the body of a good answer
 
 	PID       int    // of the process to observe
 	Container string // to observe
@@ -101,8 +102,10 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 		return fmt.Errorf("-n %d: want 1 or more", o.Requests)
 	case o.Duration <= 0:
 		return fmt.Errorf("-d %s: want a time above 0", span.Text(o.Duration))
-	case o.GRPC != "" && (changed("method") || changed("status") || o.Closes || o.Follow):
-		return errors.New("--grpc calls a method over HTTP/2, and a call is good if its status is OK: leave out -m, --status, --no-keepalive and --follow")
+	case o.GRPC != "" && (changed("method") || o.Closes || o.Follow):
+		return errors.New("--grpc calls a method over HTTP/2: leave out -m, --no-keepalive and --follow")
+	case o.GRPC == "" && (o.Gzip || o.Largest != ""):
+		return errors.New("--gzip and --max-message need --grpc, the method to call")
 	case o.Proto != "" && o.GRPC == "" || len(o.Imports) > 0 && o.Proto == "":
 		return errors.New("--proto needs --grpc, the method to call, and --import-path needs --proto")
 	case o.Body != "" && o.BodyFile != "":
@@ -225,8 +228,8 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 	s.SetGiven("--body-file", "load.request.body_file", o.BodyFile)
 	s.SetGiven("--basic-env", "load.request.auth.basic_env", o.Auth.Basic)
 	s.SetGiven("--bearer-env", "load.request.auth.bearer_env", o.Auth.Bearer)
-	s.SetGiven("--status", "load.request.check.status", o.Check.Status)
-	s.SetGiven("--contains", "load.request.check.contains", o.Check.Contains)
+	s.SetGiven("--status", "load.request.check.status", o.Status)
+	s.SetGiven("--contains", "load.request.check.contains", o.Contains)
 	s.SetGiven("--http2", "load.protocol", protocolOf(t.TLS, o.HTTP2))
 	s.SetGiven("--streams", "load.streams", o.Streams)
 	s.SetGiven("-k", "load.insecure", o.Insecure)

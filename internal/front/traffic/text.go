@@ -167,6 +167,7 @@ func summaryText(r *Result, out display.Terminal) string {
 		{"protocol", r.Spoken},
 		{"received", size(r.Client.Bytes, r.measured, r.Length)},
 		{"connections made", display.Grouped(r.Client.Connects) + openAtOnce(c.Generator.OpenConnections)},
+		{"retry later", unlessNone(r.Client.Pushbacks, "call", "asked of %s (grpc-retry-pushback-ms), which were not sent again")},
 		{"resent", unlessNone(r.Client.Resent, "request", "%s: the service had closed the idle connection")},
 		{"stray bytes", unlessNone(r.Client.Stray, "connection", "on %s, which were replaced")},
 	}

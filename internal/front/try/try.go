@@ -33,6 +33,7 @@ type Ask struct {
 	Port      int               // 0: ${port} where the command has it, else it is found
 	Ready     experiment.Ready
 	Request   experiment.Request
+	Calls     traffic.Calls // of gRPC, in place of Request's path
 	Timeout   time.Duration
 	Objective experiment.Objective
 	Users     bool          // search users instead of a rate
@@ -195,7 +196,7 @@ func (a *Ask) request(s *file.Settings) {
 		flag = "--post"
 	}
 	if r.GRPC != "" {
-		calls := traffic.Calls{GRPC: r.GRPC, Proto: r.Proto, Imports: r.Imports}
+		calls := a.Calls
 		calls.Absolute() // the file may be saved anywhere
 		calls.Request(s)
 	} else {

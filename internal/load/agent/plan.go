@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -176,7 +177,10 @@ func CheckRequest(r protocol.Request) error {
 		return err
 	}
 	if r.Call != nil {
-		if err := checkMetadata(r.Headers); err != nil {
+		if r.Call.Gzip && r.Check != nil && r.Check.Contains != "" {
+			return errors.New("request: check.contains (load: --contains) compares bytes of messages, which gzip changes; keep one")
+		}
+		if err := checkMetadata(r.Headers, r.Call.Gzip); err != nil {
 			return err
 		}
 		if r.Call.Schema == nil { // the service will say it
@@ -188,12 +192,13 @@ func CheckRequest(r protocol.Request) error {
 }
 
 // checkMetadata is the error of a header with which a request is no call of gRPC.
-func checkMetadata(headers map[string]string) error {
+func checkMetadata(headers map[string]string, gzip bool) error {
+	encoding := map[bool]string{false: "identity", true: "gzip"}[gzip]
 	for name, value := range headers {
 		switch {
 		case strings.EqualFold(name, "Content-Type") && !wire.IsCall([]byte("\r\nContent-Type: "+value)),
 			strings.EqualFold(name, "TE") && value != "trailers",
-			strings.EqualFold(name, "Grpc-Encoding") && value != "identity":
+			strings.EqualFold(name, "Grpc-Encoding") && value != encoding:
 			return fmt.Errorf("request: a call of gRPC cannot have the header %s: %s; leave it out", name, value)
 		}
 	}
@@ -246,7 +251,15 @@ func newTemplate(host string, r protocol.Request) (*wire.Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.Encode, w.Call = encoder.Append, wire.Call{Single: !encoder.Streams(), Largest: largestMessage}
+		if r.Call.Gzip {
+			encoder = encoder.Gzip()
+		}
+		w.Encode, w.Call = encoder.Append, wire.Call{Single: !encoder.Streams(), Gzip: r.Call.Gzip, Largest: cmp.Or(r.Call.Largest, largestMessage)}
+		if w.Raw {
+			if w.Turns, err = encoder.Bodies(r.Raw); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return w.Compile()
 }

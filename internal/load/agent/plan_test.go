@@ -20,6 +20,10 @@ func TestHeadersOfACall(t *testing.T) {
 		"Grpc-Timeout":  {"100m", true},
 		"Team":          {"blue", true},
 	} {
+		zipped := protocol.Request{Method: "POST", Path: "/a.B/C", Call: &protocol.Call{Method: "a.B/C", Gzip: true}, Check: &protocol.Check{Contains: "x"}}
+		if err := CheckRequest(zipped); err == nil || !strings.Contains(err.Error(), "gzip") {
+			t.Errorf("a text in compressed messages: %v", err)
+		}
 		err := CheckRequest(protocol.Request{Method: "POST", Path: "/a.B/C", Call: &protocol.Call{Method: "a.B/C"}, Headers: map[string]string{name: c.value}})
 		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), name+": "+c.value) {
 			t.Errorf("%s: %s: %v", name, c.value, err)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
 )
@@ -90,8 +91,8 @@ func TestMessagesOfHostileServices(t *testing.T) {
 		"a flag that is none":        {"\x02\x00\x00\x00\x01x", []string{status, ok}, "message compressed"},
 		"a failure without one":      {"", []string{status, away}, "UNAVAILABLE"},
 		"a failure, and a message":   {"\x00\x00\x00\x00\x02x", []string{status, away}, "UNAVAILABLE"},
-		"no trailers":                {"\x00\x00\x00\x00\x01x", nil, wire.NoCode},
-		"trailers without status":    {"\x00\x00\x00\x00\x01x", []string{"x", "y"}, wire.NoCode},
+		"no trailers":                {"\x00\x00\x00\x00\x01x", nil, signals.StatusName(signals.NoCode)},
+		"trailers without status":    {"\x00\x00\x00\x00\x01x", []string{"x", "y"}, signals.StatusName(signals.NoCode)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target, _ := startFramed(t, nil, func(f *framed, stream uint32) bool {
@@ -174,7 +175,7 @@ func TestCallsCountByTheirStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int64{"200": 20, "UNAVAILABLE": 20, "UNIMPLEMENTED": 20, wire.NoCode: 20}
+	want := map[string]int64{"200": 20, "UNAVAILABLE": 20, "UNIMPLEMENTED": 20, signals.StatusName(signals.NoCode): 20}
 	if got := byCode(&sum.status); !maps.Equal(got, want) || sum.Good != 20 || sum.BadStatus() != 60 || sum.Latency.Count() != 20 {
 		t.Errorf("%v, %d good, %d in the latencies; want %v", got, sum.Good, sum.Latency.Count(), want)
 	}

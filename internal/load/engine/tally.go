@@ -80,7 +80,10 @@ func (t *tally) take(a *wire.Answer, check *wire.Checked, hide func(string) stri
 	case wanted || usual:
 		t.Failed++
 	default:
-		t.hear(wire.StatusName(status), a, hide)
+		t.hear(signals.StatusName(status), a, hide)
+		if a.Pushback() {
+			t.Pushbacks++
+		}
 	}
 	return false
 }
@@ -111,7 +114,7 @@ func byCode(counts *[1000]int64) map[string]int64 {
 	all := map[string]int64{}
 	for code, n := range counts {
 		if n > 0 {
-			all[wire.StatusName(code)] = n
+			all[signals.StatusName(code)] = n
 		}
 	}
 	return all

@@ -416,7 +416,7 @@ func joined(phases []signals.Phase) string {
 }
 
 func number(code string) (n int) {
-	for wire.StatusName(n) != code {
+	for signals.StatusName(n) != code {
 		n++
 	}
 	return n

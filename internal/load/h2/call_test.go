@@ -16,6 +16,7 @@ func TestStatusOfACall(t *testing.T) {
 		}, "14 all%20gone"},
 		"in trailers only":  {func(f *frames) { f.head(1, true, ":status 200", "grpc-status 12") }, "12 "},
 		"success":           {func(f *frames) { f.head(1, false, ":status 200"); f.head(1, true, "grpc-status 0") }, "0 "},
+		"a retry later":     {func(f *frames) { f.head(1, true, ":status 200", "grpc-status 14", "grpc-retry-pushback-ms 50") }, "14  later"},
 		"a code of 17":      {func(f *frames) { f.head(1, true, ":status 200", "grpc-status 17") }, "2 "},
 		"a code that is -1": {func(f *frames) { f.head(1, true, ":status 200", "grpc-status -1") }, "2 "},
 		"none":              {func(f *frames) { f.head(1, true, ":status 200") }, ""},

@@ -22,8 +22,9 @@ type Taker interface {
 	// Body gets a part of the answer's body, which is valid during the call only.
 	Body(key int32, part []byte)
 	// Call learns how a gRPC call ended, before End: its status' code and text, which is
-	// percent-encoded. Answers that do not end with a grpc-status have none.
-	Call(key int32, code int, text string)
+	// percent-encoded, and whether the service names a time before a retry. Answers that do
+	// not end with a grpc-status have none.
+	Call(key int32, code int, text string, pushback bool)
 	// End learns the end of a request, once. Its stream must not be used any more.
 	End(key int32, how Ending)
 	// Room learns that a request may go on with its body.
@@ -206,6 +207,7 @@ type fields struct {
 	size    int
 	code    int // grpc-status; -1: none
 	text    string
+	pushes  bool // grpc-retry-pushback-ms
 	regular bool // a field that is no pseudo-header field has come
 	wrong   bool
 }
@@ -239,6 +241,8 @@ func (f *fields) take(h hpack.HeaderField) {
 		}
 	case "grpc-message":
 		f.text = h.Value
+	case "grpc-retry-pushback-ms":
+		f.pushes = true
 	case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
 		f.wrong = true
 	default:

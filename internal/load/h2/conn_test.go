@@ -29,8 +29,10 @@ func newAnswers() *answers {
 
 func (a *answers) Head(key int32, status int)  { a.status[key] = status }
 func (a *answers) Body(key int32, part []byte) { a.body[key] = append(a.body[key], part...) }
-func (a *answers) Call(key int32, code int, text string) {
-	a.calls[key] = fmt.Sprint(code, " ", text)
+func (a *answers) Call(key int32, code int, text string, pushback bool) {
+	if a.calls[key] = fmt.Sprint(code, " ", text); pushback {
+		a.calls[key] += " later"
+	}
 }
 func (a *answers) Room(key int32) { a.rooms = append(a.rooms, key) }
 func (a *answers) End(key int32, how Ending) {

@@ -244,7 +244,7 @@ func (c *Conn) blocked(first byte, id uint32, flags byte) error {
 // called passes the status of a gRPC call on, if the last header block of its answer has one.
 func (c *Conn) called(s *Stream) {
 	if f := &c.fields; f.code >= 0 {
-		c.taker.Call(s.key, f.code, f.text)
+		c.taker.Call(s.key, f.code, f.text, f.pushes)
 	}
 }
 

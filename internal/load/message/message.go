@@ -4,11 +4,16 @@
 package message
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -24,6 +29,14 @@ type Encoder struct {
 	method protoreflect.MethodDescriptor
 	input  protoreflect.MessageDescriptor
 	types  *dynamicpb.Types // of Any
+	gzip   bool
+}
+
+// Gzip makes an encoder whose messages are compressed.
+func (e *Encoder) Gzip() *Encoder {
+	with := *e
+	with.gzip = true
+	return &with
 }
 
 // Streams reports whether the answer is a stream of messages.
@@ -33,8 +46,8 @@ func (e *Encoder) Streams() bool { return e.method.IsStreamingServer() }
 // (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
 const prefix = 5
 
-// Split splits pkg.Service/Method.
-func Split(method string) (service, name string, err error) {
+// SplitMethod splits pkg.Service/Method.
+func SplitMethod(method string) (service, name string, err error) {
 	service, name, found := strings.Cut(method, "/")
 	if !found || !protoreflect.FullName(service).IsValid() || !protoreflect.Name(name).IsValid() {
 		return "", "", fmt.Errorf("%q is not a method of gRPC; write it as pkg.Service/Method", method)
@@ -46,7 +59,7 @@ func Split(method string) (service, name string, err error) {
 // FileDescriptorSet, as protoc -o writes it. An unknown service or method is an error with
 // those that there are.
 func New(schema []byte, method string) (*Encoder, error) {
-	service, name, err := Split(method)
+	service, name, err := SplitMethod(method)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +80,7 @@ func New(schema []byte, method string) (*Encoder, error) {
 		}
 		return nil, fmt.Errorf("the service %s has no method %s; it has: %s", service, name, strings.Join(all, ", "))
 	}
-	return &Encoder{m, m.Input(), dynamicpb.NewTypes(files)}, nil
+	return &Encoder{m, m.Input(), dynamicpb.NewTypes(files), false}, nil
 }
 
 // NoService is the error of a service that is not one of those that there are.
@@ -102,12 +115,49 @@ func services(files *protoregistry.Files) (all []string) {
 	return all
 }
 
-// Append appends a request whose message is JSON. An empty text is the empty message. An
-// error names the field that does not fit.
-func (e *Encoder) Append(b, json []byte) ([]byte, error) {
+// Append appends a request whose message is JSON. An empty text is the empty message. If the
+// method takes a stream, the text may have several messages, one after another. An error
+// names the field that does not fit.
+func (e *Encoder) Append(b, text []byte) ([]byte, error) {
+	if !e.method.IsStreamingClient() {
+		return e.append(b, text)
+	}
+	all, err := Split(text)
+	for i := 0; i < len(all) && err == nil; i++ {
+		b, err = e.append(b, all[i])
+	}
+	return b, err
+}
+
+// Bodies are those that requests have in turn, of a text with messages one after another: one
+// for each message, unless the method takes a stream.
+func (e *Encoder) Bodies(text []byte) ([][]byte, error) {
+	if e.method.IsStreamingClient() {
+		return [][]byte{text}, nil
+	}
+	return Split(text)
+}
+
+// Split splits a text that has values of JSON, one after another. An empty text has one.
+func Split(text []byte) (all [][]byte, err error) {
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		var one json.RawMessage
+		switch err := d.Decode(&one); {
+		case err == io.EOF && all == nil:
+			return [][]byte{nil}, nil
+		case err == io.EOF:
+			return all, nil
+		case err != nil:
+			return nil, fmt.Errorf("message %d of the body is no JSON: %w", len(all)+1, err)
+		}
+		all = append(all, one)
+	}
+}
+
+func (e *Encoder) append(b, text []byte) ([]byte, error) {
 	m := dynamicpb.NewMessage(e.input)
-	if len(json) > 0 {
-		if err := (protojson.UnmarshalOptions{Resolver: e.types}).Unmarshal(json, m); err != nil {
+	if len(text) > 0 {
+		if err := (protojson.UnmarshalOptions{Resolver: e.types}).Unmarshal(text, m); err != nil {
 			return b, e.unfit(err)
 		}
 	}
@@ -117,8 +167,26 @@ func (e *Encoder) Append(b, json []byte) ([]byte, error) {
 	if err != nil {
 		return b[:start], e.unfit(err)
 	}
+	if e.gzip {
+		b = compress(b, start+prefix)
+		b[start] = 1
+	}
 	binary.BigEndian.PutUint32(b[start+1:], uint32(len(b)-start-prefix))
 	return b, nil
+}
+
+// writers are of gzip: one has 800 KB.
+var writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
+// compress compresses the bytes from an index on.
+func compress(b []byte, from int) []byte {
+	var short bytes.Buffer
+	w := writers.Get().(*gzip.Writer)
+	w.Reset(&short)
+	_, _ = w.Write(b[from:]) // into memory
+	_ = w.Close()
+	writers.Put(w)
+	return append(b[:from], short.Bytes()...)
 }
 
 // unfit is the error of a text that is no message. If a field is not known, it has those

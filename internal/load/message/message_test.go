@@ -82,3 +82,40 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	}
 }
+
+// A text may have several messages: a stream takes all of them, other methods one each.
+func TestSeveralMessages(t *testing.T) {
+	const two = "{\"payload\": {\"body\": \"aGk=\"}}\n {}"
+	for method, want := range map[string]struct {
+		bodies int
+		bytes  string // of the first
+	}{
+		"UnaryCall":          {2, "\x00\x00\x00\x00\x06\x1a\x04\x12\x02hi"},
+		"StreamingInputCall": {1, "\x00\x00\x00\x00\x06\x0a\x04\x12\x02hi\x00\x00\x00\x00\x00"},
+	} {
+		e, err := New(schema(t), "grpc.testing.TestService/"+method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := e.Bodies([]byte(two))
+		if err != nil || len(all) != want.bodies {
+			t.Fatalf("%s: %d bodies, %v", method, len(all), err)
+		}
+		if got, err := e.Append(nil, all[0]); string(got) != want.bytes || err != nil {
+			t.Errorf("%s: %q, %v", method, got, err)
+		}
+		if got, err := e.Append(nil, []byte(two)); (err == nil) != (want.bodies == 1) {
+			t.Errorf("%s: both at once: %q, %v", method, got, err)
+		}
+		if all, err := e.Bodies([]byte("\n")); err != nil || len(all) != 1 {
+			t.Errorf("%s: none: %d, %v", method, len(all), err)
+		}
+	}
+	e, err := New(schema(t), "grpc.testing.TestService/UnaryCall")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Bodies([]byte("{} {")); err == nil || !strings.HasPrefix(err.Error(), "message 2 of the body is no JSON") {
+		t.Errorf("a cut message: %v", err)
+	}
+}

@@ -250,9 +250,9 @@ func (c *conn) Body(slot int32, part []byte) {
 }
 
 // Call keeps the status of a slot's gRPC call.
-func (c *conn) Call(slot int32, code int, text string) {
+func (c *conn) Call(slot int32, code int, text string, pushback bool) {
 	if p := &c.mux.places[slot]; p.call {
-		p.code, p.text = code, text
+		p.code, p.text, p.pushback = code, text, pushback
 	}
 }
 
@@ -265,7 +265,7 @@ func (c *conn) End(slot int32, how h2.Ending) {
 		if p.chunked {
 			p.in = append(p.in, "0\r\n"...)
 			if p.call {
-				p.in = wire.AppendCall(p.in, p.code, p.text)
+				p.in = wire.AppendCall(p.in, p.code, p.text, p.pushback)
 			}
 			p.in = append(p.in, "\r\n"...)
 		} else {

@@ -61,6 +61,7 @@ type place struct {
 	call       bool // its request is a gRPC call
 	code       int  // the call's status; -1: none has come
 	text       string
+	pushback   bool // the call's service names a time before a retry
 	chunked    bool // the answer's body is in chunks
 	status     int  // of an answer without a body
 	used       bool // the loop has not closed it
@@ -281,7 +282,7 @@ func (m *Mux) Write(slot int32, b []byte) (n int, out port.Outcome) {
 		}
 		head, block := m.translate(b)
 		n = len(head)
-		p.head, p.call, p.code, p.text = bytes.HasPrefix(head, []byte("HEAD ")), block.call, -1, ""
+		p.head, p.call, p.code, p.text, p.pushback = bytes.HasPrefix(head, []byte("HEAD ")), block.call, -1, "", false
 		p.in, p.read = p.in[:0], 0
 		p.begun = true
 		p.stream = c.Request(slot, block.bytes, p.head, n == len(b))

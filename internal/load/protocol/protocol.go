@@ -81,6 +81,9 @@ type Request struct {
 type Call struct {
 	Method string `json:"method"` // pkg.Service/Method
 	Schema []byte `json:"schema"` // a FileDescriptorSet that has it
+	Gzip   bool   `json:"gzip,omitempty"`
+	// Largest is the maximum size of a message of an answer, in bytes; 0: 4 MiB.
+	Largest int64 `json:"largest,omitempty"`
 }
 
 // Check defines which answers are good. Failed checks and bad statuses are counted

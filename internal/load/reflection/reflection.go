@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/message"
 	"github.com/millicore/millicore/internal/load/wire"
 )
@@ -43,7 +44,7 @@ const mostFiles = 2000
 // Schema is a FileDescriptorSet with the service of a method, such as pkg.Service/Method, and
 // all that it refers to. If the service is not there, the error names those that are.
 func (c *Client) Schema(ctx context.Context, method string) ([]byte, error) {
-	service, _, err := message.Split(method)
+	service, _, err := message.SplitMethod(method)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (c *Client) ask(ctx context.Context, version string, field protowire.Number
 	data, err := c.Call(ctx, path, body, large)
 	var failed *Failed
 	switch {
-	case errors.As(err, &failed) && failed.Code == wire.Codes[unimplemented]:
+	case errors.As(err, &failed) && failed.Code == signals.Codes[unimplemented]:
 		return nil, fmt.Errorf("%w; it answered %w", ErrNone, err)
 	case err != nil:
 		return nil, err
@@ -200,8 +201,8 @@ func (c *Client) Call(ctx context.Context, path string, body []byte, want *wire.
 	if err := status(got); err != nil {
 		return nil, err
 	}
-	if wrong := all.Wrong(want); wrong != "" {
-		return nil, &Failed{Code: wrong}
+	if wrong := all.Wrong(want); wrong != 0 {
+		return nil, &Failed{Code: signals.StatusName(wrong)}
 	}
 	return data, nil
 }
@@ -217,10 +218,10 @@ func status(r *http.Response) error {
 	code, err := strconv.Atoi(text)
 	switch {
 	case text == "" && r.StatusCode == http.StatusNotFound: // as gRPC maps it, grpc/doc/http-grpc-status-mapping.md
-		return &Failed{wire.Codes[unimplemented], r.Status + ", so it may not speak gRPC"}
+		return &Failed{signals.Codes[unimplemented], r.Status + ", so it may not speak gRPC"}
 	case text == "" && r.StatusCode != http.StatusOK:
 		return fmt.Errorf("the service does not speak gRPC: it answered %s", r.Status)
-	case err != nil || code < 0 || code >= len(wire.Codes):
+	case err != nil || code < 0 || code >= len(signals.Codes):
 		return fmt.Errorf("the service does not speak gRPC: its answer has no grpc-status")
 	case code == 0:
 		return nil
@@ -228,7 +229,7 @@ func status(r *http.Response) error {
 	if plain, err := url.PathUnescape(said); err == nil {
 		said = plain
 	}
-	return &Failed{wire.Codes[code], said}
+	return &Failed{signals.Codes[code], said}
 }
 
 // parse reads a ServerReflectionResponse.

@@ -3,6 +3,8 @@ package reflection_test
 import (
 	"context"
 	"errors"
+	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	_ "google.golang.org/grpc/encoding/gzip"
 	pb "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/metadata"
 	grpcreflection "google.golang.org/grpc/reflection"
@@ -37,6 +40,17 @@ func (server) UnaryCall(_ context.Context, r *pb.SimpleRequest) (*pb.SimpleRespo
 		return nil, status.Error(codes.Code(s.Code), s.Message)
 	}
 	return &pb.SimpleResponse{Payload: &pb.Payload{Body: make([]byte, r.GetResponseSize())}}, nil
+}
+
+// StreamingInputCall answers with the number of its requests.
+func (server) StreamingInputCall(s grpc.ClientStreamingServer[pb.StreamingInputCallRequest, pb.StreamingInputCallResponse]) error {
+	for n := int32(0); ; n++ {
+		if _, err := s.Recv(); err == io.EOF {
+			return s.SendAndClose(&pb.StreamingInputCallResponse{AggregatedPayloadSize: n})
+		} else if err != nil {
+			return err
+		}
+	}
 }
 
 func (server) StreamingOutputCall(r *pb.StreamingOutputCallRequest, s grpc.ServerStreamingServer[pb.StreamingOutputCallResponse]) error {
@@ -168,32 +182,12 @@ func TestCallsOfAnAgent(t *testing.T) {
 		return protocol.Request{Weight: weight, Method: "POST", Path: "/" + method, Body: body, Call: &protocol.Call{Method: method, Schema: schema},
 			Headers: map[string]string{"Content-Type": "application/grpc", "Te": "trailers", "Grpc-Timeout": "5000m", "Team": "blue"}}
 	}
-	own, theirs := net.Pipe()
-	done := make(chan error, 1)
-	go func() { done <- agent.Serve(theirs, theirs); theirs.Close() }()
-	c := agent.NewClient(own)
-	defer func() { c.Close(); <-done }()
-	_, err = c.Prepare(t.Context(), protocol.Prepare{
-		Trial: 1, Agents: 1, Threads: 2, Seed: 3, Targets: []string{address}, Transport: protocol.Transport{HTTP2: true},
-		Requests: []protocol.Request{
-			call(2, method, `{"responseSize": {{seq}}}`),
-			call(1, method, `{"responseStatus": {"code": 14, "message": "all away"}}`),
-			call(1, "grpc.testing.TestService/UnimplementedCall", ""),
-			call(1, "grpc.testing.TestService/StreamingOutputCall", `{"responseParameters": [{"size": 3}, {"size": {{rand 70000 80000}}}]}`),
-		},
-		Load:    protocol.Load{Kind: protocol.Closed, Requests: 1000, Stages: []protocol.Stage{{From: 8, To: 8}}},
-		Timeout: protocol.Duration(5 * time.Second), Interval: protocol.Duration(time.Second),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	all := &signals.Client{Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram()}
-	if _, err := c.Follow(t.Context(), func(f *signals.Frame) error { all.Add(f.Client); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	all := run(t, address, 1000,
+		call(2, method, `{"responseSize": {{seq}}}`),
+		call(1, method, `{"responseStatus": {"code": 14, "message": "all away"}}`),
+		call(1, "grpc.testing.TestService/UnimplementedCall", ""),
+		call(1, "grpc.testing.TestService/StreamingOutputCall", `{"responseParameters": [{"size": 3}, {"size": {{rand 70000 80000}}}]}`),
+	)
 	ok, away, absent := all.Status["200"], all.Status["UNAVAILABLE"], all.Status["UNIMPLEMENTED"]
 	if ok+away+absent != 1000 || ok < 500 || away < 120 || absent < 120 || all.Good != ok || all.Latency.Count() != ok {
 		t.Errorf("%v, %d good, %d cut, %d malformed; want 600, 200 and 200", all.Status, all.Good, all.Cut, all.Malformed)
@@ -206,5 +200,84 @@ func TestCallsOfAnAgent(t *testing.T) {
 	}
 	if len(s.teams) != 1 || !s.teams["blue"] || s.deadline <= 0 || s.deadline > 5*time.Second {
 		t.Errorf("metadata %v, deadline %v; want blue and at most 5 s", s.teams, s.deadline)
+	}
+}
+
+// run sends n requests of an agent, and returns what it counted.
+func run(t *testing.T, address string, n int64, requests ...protocol.Request) *signals.Client {
+	t.Helper()
+	own, theirs := net.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- agent.Serve(theirs, theirs); theirs.Close() }()
+	c := agent.NewClient(own)
+	defer func() { c.Close(); <-done }()
+	_, err := c.Prepare(t.Context(), protocol.Prepare{
+		Trial: 1, Agents: 1, Threads: 2, Seed: 3, Targets: []string{address}, Transport: protocol.Transport{HTTP2: true}, Requests: requests,
+		Load:    protocol.Load{Kind: protocol.Closed, Requests: n, Stages: []protocol.Stage{{From: 8, To: 8}}},
+		Timeout: protocol.Duration(5 * time.Second), Interval: protocol.Duration(time.Second),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	all := &signals.Client{Latency: signals.NewHistogram(), Service: signals.NewHistogram(), SendLag: signals.NewHistogram()}
+	if _, err := c.Follow(t.Context(), func(f *signals.Frame) error { all.Add(f.Client); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// later fails each call with a time before a retry.
+func later(ctx context.Context, _ any, _ *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
+	if err := grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "50")); err != nil {
+		return nil, err
+	}
+	return nil, status.Error(codes.NotFound, "none")
+}
+
+// How a service of grpc-go sees the kinds of calls.
+func TestKindsOfCalls(t *testing.T) {
+	const stream = "grpc.testing.TestService/StreamingInputCall"
+	plain := map[string]string{"Content-Type": "application/grpc", "Te": "trailers"}
+	zipped := map[string]string{"Content-Type": "application/grpc", "Te": "trailers", "Grpc-Encoding": "gzip", "Grpc-Accept-Encoding": "gzip"}
+	for name, c := range map[string]struct {
+		call     protocol.Call
+		headers  map[string]string
+		raw      string
+		check    *protocol.Check
+		serve    grpc.UnaryServerInterceptor
+		status   string
+		good     int64
+		pushback int64
+	}{
+		"messages in turn":            {protocol.Call{Method: method}, plain, "{\"responseSize\": 1}\n{\"responseSize\": 2}\n", nil, nil, "200", 24, 0},
+		"a stream of messages":        {protocol.Call{Method: stream}, plain, "{} {} {}", nil, nil, "200", 24, 0},
+		"gzip, also of the answer":    {protocol.Call{Method: method, Gzip: true}, zipped, `{"responseSize": 3000}`, nil, nil, "200", 24, 0},
+		"gzip of a stream":            {protocol.Call{Method: stream, Gzip: true}, zipped, `{}{}`, nil, nil, "200", 24, 0},
+		"an answer that is too large": {protocol.Call{Method: method, Largest: 3000}, plain, `{"responseSize": 3000}`, nil, nil, "message too large", 0, 0},
+		"a code that is good":         {protocol.Call{Method: method}, plain, "", &protocol.Check{Status: []int{signals.FirstCall + int(codes.NotFound)}}, later, "NOT_FOUND", 24, 0},
+		"a retry later":               {protocol.Call{Method: method}, plain, "", nil, later, "NOT_FOUND", 0, 24},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &seen{sizes: map[int32]bool{}, teams: map[string]bool{}}
+			if c.serve == nil {
+				c.serve = s.intercept
+			}
+			address := start(t, v1, grpc.UnaryInterceptor(c.serve))
+			schema, err := client(address).Schema(t.Context(), c.call.Method)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.call.Schema = schema
+			all := run(t, address, 24, protocol.Request{Method: "POST", Path: "/" + c.call.Method, Raw: []byte(c.raw), Call: &c.call, Headers: c.headers, Check: c.check})
+			if all.Good != c.good || !maps.Equal(all.Status, map[string]int64{c.status: 24}) || all.Pushbacks != c.pushback {
+				t.Errorf("%d good, %v, %d to retry later, %q", all.Good, all.Status, all.Pushbacks, all.Said)
+			}
+			if name == "messages in turn" && (len(s.sizes) != 2 || !s.sizes[1] || !s.sizes[2]) {
+				t.Errorf("its messages were %v", s.sizes)
+			}
+		})
 	}
 }

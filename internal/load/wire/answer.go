@@ -32,6 +32,7 @@ type Answer struct {
 	closes   bool  // Connection: close
 	keeps    bool  // Connection: keep-alive
 	chunked  bool
+	pushback bool // of a gRPC call
 	coded    bool // there was a Transfer-Encoding
 	folds    bool // the previous line may be continued by one that begins with a space
 	status   int

@@ -9,51 +9,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
-// The status of an answer to a gRPC call that failed is firstCall and the call's code, so
-// that it is counted beside the statuses of HTTP. Calls that succeed have 200.
-const (
-	firstCall = 600
-	// A call whose answer is not that of gRPC has one of these.
-	noCode       = 699 // it ended without a status
-	noMessage    = 698
-	manyMessages = 697 // more than one, where one is right
-	messageCut   = 696
-	tooLarge     = 695 // a message
-	compressed   = 694 // a message, where that was not agreed
-)
-
-// notGRPC has the names of answers that are not those of gRPC, by status.
-var notGRPC = map[int]string{noCode: NoCode, noMessage: "no message", manyMessages: "more than one message", messageCut: "message cut off",
-	tooLarge: "message too large", compressed: "message compressed"}
-
-// Codes has the names of gRPC's codes, by number
-// (https://grpc.github.io/grpc/core/md_doc_statuscodes.html).
-var Codes = [...]string{
-	"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED",
-	"RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
-}
-
-// NoCode stands for the name of a code where an answer of gRPC ended without one.
-const NoCode = "no grpc-status"
-
-// StatusName is how a status of an answer is counted: the number of HTTP, or the name of a
-// gRPC code.
-func StatusName(status int) string {
-	if name := notGRPC[status]; name != "" {
-		return name
-	}
-	if status >= firstCall && status < firstCall+len(Codes) {
-		return Codes[status-firstCall]
-	}
-	return strconv.Itoa(status)
-}
-
-// Trailers, in lower case, that have a call's code and its text.
+// Trailers, in lower case, that have a call's code, its text, and when the service wants it to
+// be sent again (https://github.com/grpc/proposal/blob/master/A6-client-retries.md).
 const (
 	codeField = "grpc-status"
 	textField = "grpc-message"
+	pushField = "grpc-retry-pushback-ms"
 )
 
 // IsCall reports whether a request is a gRPC call, by the content type in its head:
@@ -65,8 +30,11 @@ func IsCall(head []byte) bool {
 }
 
 // AppendCall appends the trailers of an answer to a gRPC call: its code, -1 if there is none,
-// and its text, which is percent-encoded.
-func AppendCall(b []byte, code int, text string) []byte {
+// its text, which is percent-encoded, and whether the service names a time before a retry.
+func AppendCall(b []byte, code int, text string, pushback bool) []byte {
+	if pushback {
+		b = append(append(b, pushField...), ":\r\n"...)
+	}
 	b = append(append(b, codeField...), ':')
 	if code >= 0 {
 		b = strconv.AppendInt(b, int64(code), 10)
@@ -90,6 +58,8 @@ func (a *Answer) takeTrailer(name, value []byte) {
 		a.takeCode(trim(value))
 	case len(name) == len(textField) && equalFold(name, textField):
 		a.text = append(a.text[:0], trim(value)...)
+	case len(name) == len(pushField) && equalFold(name, pushField):
+		a.pushback = true
 	}
 }
 
@@ -98,14 +68,17 @@ func (a *Answer) takeTrailer(name, value []byte) {
 func (a *Answer) takeCode(value []byte) {
 	code, err := strconv.Atoi(string(value))
 	switch {
-	case err == nil && code > 0 && code < len(Codes):
-		a.status = firstCall + code
+	case err == nil && code > 0 && code < len(signals.Codes):
+		a.status = signals.FirstCall + code
 	case a.status == 200 && (err != nil || code != 0):
-		a.status = noCode
+		a.status = signals.NoCode
 	case a.status == 200 && a.call != nil:
-		a.status = cmp.Or(a.messages.wrong(a.call), a.status)
+		a.status = cmp.Or(a.messages.Wrong(a.call), a.status)
 	}
 }
+
+// Pushback reports whether the service of a gRPC call that failed named a time before a retry.
+func (a *Answer) Pushback() bool { return a.pushback && a.status >= signals.FirstCall }
 
 // Text is what the service says of a gRPC call that failed; "" if it says nothing.
 func (a *Answer) Text() string {
@@ -120,7 +93,7 @@ func (a *Answer) Text() string {
 // it checks what each random number can make of it, up to mostTried numbers, and the first
 // value of the others.
 func (r Request) encoded(body []piece) ([]piece, error) {
-	if r.Encode == nil {
+	if r.Encode == nil || r.Turns != nil {
 		return body, nil
 	}
 	var once []byte

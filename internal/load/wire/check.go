@@ -1,6 +1,10 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/millicore/millicore/internal/data/signals"
+)
 
 // Check defines which answers are good.
 type Check struct {
@@ -20,7 +24,7 @@ type Checked struct {
 func (c Check) Compile() (*Checked, error) {
 	k := &Checked{needle: NewNeedle(c.Contains), named: len(c.Status) > 0}
 	for _, code := range c.Status {
-		if code < 200 || code > 599 {
+		if code < 200 || code > 599 && (code <= signals.FirstCall || code >= signals.FirstCall+len(signals.Codes)) {
 			return nil, fmt.Errorf("check: %d is not a valid status; want 200 to 599", code)
 		}
 		k.wanted[code] = true

@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/millicore/millicore/internal/data/signals"
+
 // Call is what the answer to a gRPC call may have.
 type Call struct {
 	Single  bool  // one message, if the call succeeds: it is not a stream
@@ -30,9 +32,9 @@ func (m *Messages) Read(p []byte, call *Call) {
 			switch flag := m.prefix[0]; {
 			case m.fault != 0:
 			case flag > 1, flag == 1 && !call.Gzip:
-				m.fault = compressed
+				m.fault = signals.MessageCompressed
 			case call.Largest > 0 && m.left > call.Largest:
-				m.fault = tooLarge
+				m.fault = signals.MessageTooLarge
 			}
 		}
 		n := min(m.left, int64(len(p)))
@@ -44,21 +46,18 @@ func (m *Messages) Read(p []byte, call *Call) {
 	}
 }
 
-// wrong is the status of a call that ended with OK, and with these messages; 0 if they are
+// Wrong is the status of a call that ended with OK, and with these messages; 0 if they are
 // what they should be.
-func (m *Messages) wrong(call *Call) int {
+func (m *Messages) Wrong(call *Call) int {
 	switch {
 	case m.fault != 0:
 		return m.fault
 	case m.have > 0:
-		return messageCut
+		return signals.MessageCut
 	case call.Single && m.whole == 0:
-		return noMessage
+		return signals.NoMessage
 	case call.Single && m.whole > 1:
-		return manyMessages
+		return signals.ManyMessages
 	}
 	return 0
 }
-
-// Wrong is the name of what is wrong with the messages of a call that ended with OK; "": nothing.
-func (m *Messages) Wrong(call *Call) string { return notGRPC[m.wrong(call)] }

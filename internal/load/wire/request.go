@@ -23,7 +23,8 @@ type Request struct {
 	// Encode, if it is set, makes the bytes to send of the body, as of a gRPC message: it appends
 	// them to b. The head then has no length, so it needs HTTP/2.
 	Encode func(b, body []byte) ([]byte, error)
-	Call   Call // what the answer may have, if the request is a gRPC call
+	Turns  [][]byte // with Encode: bodies, of which each request has the next, instead of Body
+	Call   Call     // what the answer may have, if the request is a gRPC call
 }
 
 // Bytes returns the bytes of the request. A Host header overrides the field. It is an

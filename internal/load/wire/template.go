@@ -20,7 +20,8 @@ type Template struct {
 	head, body []piece
 	fixed      []byte // the whole request, if it has no placeholders
 	encode     func(b, body []byte) ([]byte, error)
-	measured   bool // the body has placeholders, so its length is written at each rendering
+	turns      [][]byte // encoded bodies, of which each request has the next
+	measured   bool     // the body has placeholders, so its length is written at each rendering
 	answerless bool
 	idempotent bool
 	closes     bool
@@ -94,10 +95,17 @@ func (r Request) Compile() (*Template, error) {
 	if t.head, err = pieces("head", r.lines(length)); err != nil {
 		return nil, err
 	}
+	for _, one := range r.Turns {
+		encoded, err := r.Encode(nil, one)
+		if err != nil {
+			return nil, fmt.Errorf("request: body: message %d: %w", len(t.turns)+1, err)
+		}
+		t.turns = append(t.turns, encoded)
+	}
 	if r.Encode != nil || IsCall([]byte(r.lines(length))) {
 		t.call = &r.Call
 	}
-	if !t.measured && !differs(t.head) {
+	if !t.measured && !differs(t.head) && len(t.turns) < 2 {
 		t.fixed = t.Append(nil, &Values{})
 		t.head, t.body = nil, nil
 	}
@@ -128,6 +136,9 @@ func (t *Template) Append(b []byte, v *Values) []byte {
 		return append(b, t.fixed...)
 	}
 	b = appendPieces(b, t.head, v)
+	if n := uint64(len(t.turns)); n > 0 {
+		return append(append(b, "\r\n"...), t.turns[(v.Seq+n-1)%n]...) // the first request has the number 1
+	}
 	if !t.measured {
 		b = append(b, "\r\n"...)
 		return appendPieces(b, t.body, v)

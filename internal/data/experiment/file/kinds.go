@@ -17,6 +17,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/spelling"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // kind is the syntax of a single value. read returns its value, or an error that
@@ -198,9 +199,8 @@ var kinds = map[string]*kind{
 	"path":     readBy(readPath, pathSyntax.String(), "string"),
 	"link":     readBy(readLink, linkSyntax.String(), "string"),
 	"protocol": oneOf("protocol", experiment.Protocols),
-	"status": matching(`^[2-5][0-9][0-9]$`, "is not a status of an answer; write one from 200 to 599", "integer", "string").
-		within(200, 599).then(whole),
-	"port": readBy(readPort, portSyntax.String(), "integer", "string").within(1, mostPort),
+	"status":   readBy(func(s string) (any, error) { return signals.StatusNamed(s) }, "^([2-5][0-9][0-9]|[A-Z_]+)$", "integer", "string").within(200, 599),
+	"port":     readBy(readPort, portSyntax.String(), "integer", "string").within(1, mostPort),
 
 	// Numbers, and durations as in Go.
 	"duration": matching(`^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))*$`,

@@ -145,8 +145,8 @@ func (d *decoder) checkRequest(r *experiment.Request, n *node) {
 	if body := n.child("body"); r.BodyFile != "" && d.has(body) {
 		d.conflict(n.path, []*node{n.child("body_file"), body}, "body and body_file exclude one another; keep one")
 	}
-	if r.Proto != "" && r.GRPC == "" || len(r.Imports) > 0 && r.Proto == "" {
-		d.conflict(n.path, []*node{n.child("proto"), n.child("import_paths")}, "proto is for grpc, and import_paths for proto")
+	if r.GRPC == "" && (r.Proto != "" || r.Gzip || r.Largest > 0) || len(r.Imports) > 0 && r.Proto == "" {
+		d.conflict(n.path, []*node{n.child("proto"), n.child("import_paths"), n.child("gzip"), n.child("max_message")}, "proto, gzip and max_message are for grpc, and import_paths is for proto")
 	}
 	for name := range r.Headers {
 		if auth := n.child("auth"); r.Auth != nil && strings.EqualFold(name, "Authorization") {

@@ -14,7 +14,7 @@ import (
 
 const (
 	mostCPUs = 4096
-	// leastMemory is the minimum for a process to start.
+	// leastMemory is the minimum for a process to start, and what clients of gRPC take as a message.
 	leastMemory = 4 << 20
 )
 
@@ -70,7 +70,7 @@ func readMemory(s string) (any, error) {
 		return nil, fmt.Errorf("%q is thousandths of a byte; did you mean %q?", s, strings.TrimSuffix(s, "m")+"Mi")
 	}
 	if q.CmpInt64(leastMemory) < 0 {
-		return nil, fmt.Errorf("%q is less than 4Mi, too little for a process to start", s)
+		return nil, fmt.Errorf("%q is less than 4Mi, the minimum", s)
 	}
 	if q.CmpInt64(math.MaxInt64/2) > 0 {
 		return nil, fmt.Errorf("%q is more memory than a machine can have", s)

@@ -124,7 +124,7 @@ func TestReadInputs(t *testing.T) {
 // A call of gRPC is a POST request over HTTP/2, with TLS if the load's protocol has it.
 func TestCalls(t *testing.T) {
 	for protocol, want := range map[string]string{"": "h2c", "protocol: http/1.1, ": "h2c", "protocol: https, ": "h2", "protocol: h2, ": "h2"} {
-		e, err := file.Parse("x.yaml", []byte("name: x\nservices: {go: {workload: go}}\nload: {"+protocol+"request: {grpc: a.B/C, body: '{}'}, users: 1}\n"), nil)
+		e, err := file.Parse("x.yaml", []byte("name: x\nservices: {go: {workload: go}}\nload: {"+protocol+"request: {grpc: a.B/C, body: '{}', gzip: true, max_message: 8Mi, check: {status: [OK, NOT_FOUND]}}, users: 1}\n"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
