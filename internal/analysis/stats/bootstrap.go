@@ -271,18 +271,18 @@ func (d *dense) quantiles(quantiles []float64) []float64 {
 		}
 	}
 	out := make([]float64, len(quantiles))
+	at, below := 0, int64(0) // a value, and how many are lower
 	for i, q := range quantiles {
-		out[i] = d.at(min(total, max(1, int64(q*float64(total)+0.5))))
-	}
-	return out
-}
-
-// at is the value at a rank, from 1, in milliseconds.
-func (d *dense) at(rank int64) float64 {
-	for i, n := range d.sum {
-		if rank -= n; rank <= 0 && n > 0 {
-			return float64(d.values[i]) / 1000
+		rank := min(total, max(1, int64(q*float64(total)+0.5)))
+		if rank <= below { // the quantiles do not ascend
+			at, below = 0, 0
+		}
+		for ; at < len(d.sum) && below+d.sum[at] < rank; at++ {
+			below += d.sum[at]
+		}
+		if out[i] = math.NaN(); at < len(d.sum) && total > 0 {
+			out[i] = float64(d.values[at]) / 1000
 		}
 	}
-	return math.NaN()
+	return out
 }

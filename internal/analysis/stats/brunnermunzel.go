@@ -27,6 +27,10 @@ func CensoredTest(x, y []Observed) (sign int, p float64) {
 	if len(x) < 2 || len(y) < 2 {
 		return min(1, max(-1, dominance(x, y))), 1
 	}
+	above := dominance(x, y)
+	if above == 0 { // each division of the values is at least as far from 0
+		return 0, 1
+	}
 	all := slices.Concat(x, y)
 	order, tied := make([][]int, len(all)), false
 	for i := range all {
@@ -45,7 +49,7 @@ func CensoredTest(x, y []Observed) (sign int, p float64) {
 	if f, ok := fewOf(y, x); ok {
 		p = max(p, f.p)
 	}
-	return min(1, max(-1, dominance(x, y))), p
+	return min(1, max(-1, above)), p
 }
 
 // firstOf are the first m of n.

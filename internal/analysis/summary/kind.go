@@ -53,7 +53,15 @@ func (c *Cell) ThrottledShare() *float64 {
 
 // CellAt is the place of a cell of the plan in a summary; -1: it is not there.
 func (s *Summary) CellAt(cell int) int {
-	return slices.IndexFunc(s.Cells, func(c Cell) bool { return c.Cell == cell })
+	if cell >= 0 && cell < len(s.Cells) && s.Cells[cell].Cell == cell { // of a whole plan
+		return cell
+	}
+	for i := range s.Cells {
+		if s.Cells[i].Cell == cell {
+			return i
+		}
+	}
+	return -1
 }
 
 // Finite is a figure that can be shown; nil for one that is not measured, not a

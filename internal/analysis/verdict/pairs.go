@@ -52,7 +52,9 @@ func rank(path string, cells []*summary.Cell) *Ranking {
 		r.at = append(r.at, len(tested))
 		tested = append(tested, s.values)
 	}
-	r.tested, r.ranks = len(tested), stats.Rank(tested)
+	if r.tested = len(tested); r.enough(tested) {
+		r.ranks = stats.Rank(tested)
+	}
 	if len(tested) == 2 && r.byTurns() {
 		if r.rounds = stats.InRounds(tested[0], tested[1]); r.rounds != nil {
 			sign, p := r.rounds.Sign, r.rounds.P
@@ -61,6 +63,19 @@ func rank(path string, cells []*summary.Cell) *Ranking {
 	}
 	return r
 }
+
+// enough reports whether samples as long as the longest can be found to differ. Else none of the
+// tests is needed, of which a record of many cells has many.
+func (r *Ranking) enough(samples [][]stats.Observed) bool {
+	most := 0
+	for _, s := range samples {
+		most = max(most, len(s))
+	}
+	return r.decides(most, most)
+}
+
+// decides reports whether samples of these sizes can be found to differ.
+func (r *Ranking) decides(m, n int) bool { return stats.LeastFamilyP(m, n, r.tested) < 1-stats.Level }
 
 // byTurns reports whether the two tested cells were measured by turns: each has a value of
 // all of its trials, and both have had one more trial before either has the next. These are
@@ -104,7 +119,7 @@ func (r *Ranking) Between(x, y *summary.Cell) summary.Evidence {
 	case other.gap != "":
 		e.Gap = other.gap
 		return e
-	case stats.LeastFamilyP(len(one.values), len(other.values), r.tested) >= 1-stats.Level:
+	case !r.decides(len(one.values), len(other.values)):
 		e.Gap = summary.FewTrials
 		return e
 	}
@@ -121,6 +136,9 @@ func (r *Ranking) Between(x, y *summary.Cell) summary.Evidence {
 }
 
 func (r *Ranking) index(c *summary.Cell) int {
+	if c.Cell >= 0 && c.Cell < len(r.cells) && r.cells[c.Cell] == c {
+		return c.Cell
+	}
 	for i, one := range r.cells {
 		if one == c {
 			return i

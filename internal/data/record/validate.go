@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -111,40 +112,56 @@ func (f *fault) figures(v reflect.Value, path string) {
 	if f.err != nil {
 		return
 	}
+	if at, wrong := beyond(v); wrong != "" {
+		f.err = fmt.Errorf("%s%s is %s", path, at, wrong)
+	}
+}
+
+// beyond finds a figure in a value that is too large: its path and its text; "": there is none.
+// It makes the path only of such a figure, because it sees each line of a record.
+func beyond(v reflect.Value) (path, wrong string) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			f.figures(v.Elem(), path)
+			return beyond(v.Elem())
 		}
 	case reflect.Struct:
 		if t := v.Type(); t != timeType && t != histogramType {
 			for i := range v.NumField() {
-				if field := t.Field(i); field.IsExported() {
-					f.figures(v.Field(i), path+"."+field.Name)
+				if !v.Field(i).CanInterface() { // not exported
+					continue
+				}
+				if path, wrong = beyond(v.Field(i)); wrong != "" {
+					return "." + t.Field(i).Name + path, wrong
 				}
 			}
 		}
 	case reflect.Slice:
-		if scalar(v.Type().Elem().Kind()) {
-			for i := range v.Len() {
-				f.figures(v.Index(i), path)
-			}
+		for i := 0; i < v.Len() && scalar(v.Type().Elem().Kind()) && wrong == ""; i++ {
+			path, wrong = beyond(v.Index(i))
 		}
 	case reflect.Map:
 		if scalar(v.Type().Elem().Kind()) {
 			for _, of := range v.Seq2() {
-				f.figures(of, path)
+				if path, wrong = beyond(of); wrong != "" {
+					break
+				}
 			}
 		}
 	case reflect.Int, reflect.Int64:
 		n := v.Int()
-		if v.Type() == durationType {
-			f.unless(n >= -int64(mostDuration) && n <= int64(mostDuration), "%s is %v", path, time.Duration(n))
+		switch {
+		case v.Type() == durationType && (n < -int64(mostDuration) || n > int64(mostDuration)):
+			wrong = time.Duration(n).String()
+		case n < -mostTime || n > mostTime:
+			wrong = strconv.FormatInt(n, 10)
 		}
-		f.unless(n >= -mostTime && n <= mostTime, "%s is %d", path, n)
 	case reflect.Float64:
-		f.unless(math.Abs(v.Float()) <= mostFigure, "%s is %v", path, v.Float())
+		if !(math.Abs(v.Float()) <= mostFigure) {
+			wrong = fmt.Sprint(v.Float())
+		}
 	}
+	return path, wrong
 }
 
 // scalar reports whether a slice or a map of this kind has figures in it.
@@ -157,10 +174,14 @@ func (f *fault) line(r *Record, v any, trial, cell int) {
 	f.unless(trial > 0, "it is of trial %d", trial)
 	cells := len(r.Run.Experiment.Cells)
 	f.unless(cell >= 0 && cell < cells, "it is of cell %d, of %d in the plan", cell, cells)
+	f.unless(r.only == nil || cell == *r.only, "it is of two cells")
 	f.figures(reflect.ValueOf(v).Elem(), "it")
 }
 
 func (r *Record) validTrial(t *Trial) error {
+	if t.Outcome == Finished {
+		return nil // it is of no trial
+	}
 	var f fault
 	f.line(r, t, t.Trial, t.Cell)
 	f.unless(t.Repeat >= 0 && t.Repeat <= experiment.MostTrials && t.Attempt >= 0, "it is attempt %d of repeat %d", t.Attempt, t.Repeat)

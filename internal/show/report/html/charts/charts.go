@@ -160,20 +160,23 @@ func New(d results.Results) Charts {
 	metrics := metricsOf(series, out.Dependencies)
 	thin := newThinning(len(g.moments), pointsPerLine(len(metrics), len(series), len(s.Cells)))
 	out.X, out.Thinned = thin.times(g.moments), thin.active()
+	byCell := make([][]summary.Series, len(s.Cells))
+	for _, one := range series {
+		at := s.CellAt(one.Cell)
+		byCell[at] = append(byCell[at], one)
+	}
 	for _, m := range metrics {
 		out.Lines[m.name] = make([]*lines, len(s.Cells))
-		for i := range s.Cells {
+		for i, of := range byCell {
 			var trials [][]*float64
-			for _, one := range series {
-				if at := s.CellAt(one.Cell); at == i {
-					trials = append(trials, g.lay(one, m.of))
-				}
+			for _, one := range of {
+				trials = append(trials, g.lay(one, m.of))
 			}
 			out.Lines[m.name][i] = newLines(trials, thin)
 		}
 	}
-	for i := range s.Cells {
-		out.Clouds[i] = newCloud(series, s, i)
+	for i, of := range byCell {
+		out.Clouds[i] = newCloud(of)
 	}
 	return out
 }
@@ -232,12 +235,9 @@ const cloudPoints = 500
 
 // newCloud gathers a cell's measured intervals. Where they are too many, each
 // stretch of time keeps its first interval and the one with the highest p99.
-func newCloud(series []summary.Series, s *summary.Summary, cell int) cloud {
+func newCloud(of []summary.Series) cloud {
 	var all []*summary.Point
-	for _, one := range series {
-		if s.CellAt(one.Cell) != cell {
-			continue
-		}
+	for _, one := range of {
 		for i := range one.Points {
 			if p := &one.Points[i]; p.Phase == "measure" && p.RateRPS != nil {
 				all = append(all, p)
