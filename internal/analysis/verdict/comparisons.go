@@ -8,7 +8,8 @@ import (
 )
 
 // Tests compares one figure of each cell with that of the first cell that has
-// enough trials, and returns the evidence for each pair. A pair whose shift or interval
+// enough trials, and returns the evidence for each pair: of more than stats.MostRanked cells for
+// the pairs of which one is the first, the lowest or the highest. A pair whose shift or interval
 // is not a number has evidence only, and is in Unbounded.
 func Tests(s *summary.Summary, path string) (all []summary.Comparison, ranking []summary.Evidence) {
 	all, s.Unbounded, ranking = tests(s, path)
@@ -17,9 +18,13 @@ func Tests(s *summary.Summary, path string) (all []summary.Comparison, ranking [
 
 func tests(s *summary.Summary, path string) (all []summary.Comparison, unbounded []summary.Unbounded, ranking []summary.Evidence) {
 	r := Rank(s, path)
+	paired := r.paired()
 	base := -1
 	for i, x := range r.cells {
 		for j := range i {
+			if !paired[i] && !paired[j] {
+				continue
+			}
 			if e := r.Between(x, r.cells[j]); e.Gap != summary.NoFigure {
 				ranking = append(ranking, e)
 			}
@@ -45,6 +50,36 @@ func tests(s *summary.Summary, path string) (all []summary.Comparison, unbounded
 		all[i].PHolm = corrected
 	}
 	return all, unbounded, ranking
+}
+
+// paired are the cells, by their places, that have evidence against each other cell: all of a
+// few, else the first one that is tested, or measured if none is, and those with the lowest and
+// the highest median.
+func (r *Ranking) paired() map[int]bool {
+	out := map[int]bool{}
+	first, lowest, highest := -1, -1, -1
+	var low, high float64
+	for i := range r.cells {
+		out[i] = len(r.cells) <= stats.MostRanked
+		s := &r.samples[i]
+		if len(s.values) == 0 {
+			continue
+		}
+		if first < 0 || s.gap == "" && r.samples[first].gap != "" {
+			first = i
+		}
+		median, _ := stats.CensoredMedian(s.values)
+		if lowest < 0 || median.Low < low {
+			lowest, low = i, median.Low
+		}
+		if highest < 0 || median.High > high {
+			highest, high = i, median.High
+		}
+	}
+	for _, i := range []int{first, lowest, highest} {
+		out[i] = true
+	}
+	return out
 }
 
 // comparison compares two cells; bounded: all figures are numbers. Without a metric they

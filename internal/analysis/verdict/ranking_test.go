@@ -339,3 +339,37 @@ func TestADriftIsTakenOutByRounds(t *testing.T) {
 		t.Errorf("%+v of other rounds", e)
 	}
 }
+
+// The evidence of many cells does not grow with the square of their number: each cell has it
+// against the first, the lowest and the highest one.
+func TestTheEvidenceOfManyCellsIsAgainstThree(t *testing.T) {
+	const cells = 40
+	s := &summary.Summary{}
+	for i := range cells {
+		one := p99s("", around(float64(100+i*7%cells))...) // the lowest is cell 0, the highest cell 17
+		one.Cell = i
+		s.Cells = append(s.Cells, one)
+	}
+	s.Cells[0], s.Cells[3] = s.Cells[3], s.Cells[0]
+	s.Cells[0].Cell, s.Cells[3].Cell = 0, 3
+	_, ranking := Tests(s, "latency_ms.p99")
+	of, partners := map[int]int{}, map[int]map[int]bool{}
+	for _, e := range ranking {
+		for _, pair := range [][2]int{{e.Cell, e.Other}, {e.Other, e.Cell}} {
+			of[pair[0]]++
+			if partners[pair[0]] == nil {
+				partners[pair[0]] = map[int]bool{}
+			}
+			partners[pair[0]][pair[1]] = true
+		}
+	}
+	for i := range cells {
+		want := 3
+		if i == 0 || i == 3 || i == 17 {
+			want = cells - 1
+		}
+		if of[i] != want || len(partners[i]) != want {
+			t.Errorf("cell %d has evidence against %d cells, want %d", i, len(partners[i]), want)
+		}
+	}
+}
