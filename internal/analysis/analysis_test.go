@@ -238,7 +238,7 @@ func TestObjective(t *testing.T) {
 			f := fixture.Client(1, signals.Measure, c.good, c.latency)
 			f.Client.Refused = c.refused
 			all.Add(f, "go")
-			cell := New(e, []Attempt{{Trial: 1}}).cells[0]
+			cell := New(e, []Attempt{{Trial: 1}}).cell(0)
 			if d := cmp.Diff(c.want, cell.objective(&summary.Cell{}, all, c.held).Met); d != "" {
 				t.Error(d)
 			}
@@ -313,7 +313,7 @@ func TestAnObjectiveHoldsAtEveryLevel(t *testing.T) {
 	}{
 		"two good levels": {fixture.Fine, true}, "a slow level": {fixture.Slow, false}, "a level that refuses": {fixture.Level{Status500: 2}, false},
 	} {
-		one := New(e, []Attempt{{Trial: 1}}).cells[0]
+		one := New(e, []Attempt{{Trial: 1}}).cell(0)
 		fill(one, 0, []fixture.Level{fixture.Fine, c.second})
 		if got := one.objective(&summary.Cell{Steps: one.steps()}, sums.New(), false).Met; got == nil || *got != c.met {
 			t.Errorf("%s: met is %v, want %v", name, got, c.met)

@@ -23,12 +23,14 @@ type cell struct {
 	numbered  map[int]*trial
 	blocks    frameBlocks // of a constant load, for intervals where trials are few
 	tail      slowTail
-	noWindows bool   // whether throttle windows are unknown
-	skipped   string // why the service was not available; "": it was
+	series    map[int]*seriesBuilder // by trial
+	latest    [2]*seriesBuilder      // of the trials that began last, the later one first
+	noWindows bool                   // whether throttle windows are unknown
+	skipped   string                 // why the service was not available; "": it was
 }
 
 func newCell(e *experiment.Experiment, plan *experiment.Cell) *cell {
-	return &cell{exp: e, plan: plan, goal: objective.Of(e, plan), numbered: map[int]*trial{}, levels: capacity.LevelsOf(e, plan), tail: slowTail{causes: causes.New(plan.Service.Name, plan.Limits.Period)}}
+	return &cell{exp: e, plan: plan, goal: objective.Of(e, plan), numbered: map[int]*trial{}, series: map[int]*seriesBuilder{}, levels: capacity.LevelsOf(e, plan), tail: slowTail{causes: causes.New(plan.Service.Name, plan.Limits.Period)}}
 }
 
 func (c *cell) begin(a Attempt, steps []signals.SearchStep) {

@@ -28,7 +28,7 @@ func TestADisturbedRampIsNoBreakingPointOfTheService(t *testing.T) {
 			e := fixture.Ramp(100, 200, 300, 400)
 			e.Claims = []experiment.Claim{{Metric: verdict.BreakingPointMetric, Of: &experiment.Selector{Service: "go"}, Above: new(350.0)}}
 			b := New(e, []Attempt{{Trial: 1}})
-			fill(b.cells[0], 0, c.levels)
+			fill(b.cell(0), 0, c.levels)
 			s := b.Summarize(summary.Experiment{}, record.Host{})
 			wording.Fill(s)
 			if got := s.Claims[0]; got.Verdict != c.verdict {
@@ -99,7 +99,7 @@ func TestAClaimAtOneLevelOfARamp(t *testing.T) {
 			}
 			b := New(e, attempts)
 			for i, levels := range c.trials {
-				fill(b.cells[0], i, levels)
+				fill(b.cell(0), i, levels)
 			}
 			s := b.Summarize(summary.Experiment{}, record.Host{})
 			wording.Fill(s)

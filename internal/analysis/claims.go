@@ -1,22 +1,26 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/base/digits"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // claims judges the experiment's claims by the cells' figures.
 func (b *Builder) claims(cells []summary.Cell) (all []summary.Claim) {
 	j := verdict.Claims{Experiment: b.exp, Cells: cells, Absent: make([]string, len(cells)),
-		At: func(cell int, level float64) (summary.Cell, bool) { return b.cells[cell].atLevel(&cells[cell], level) }}
-	for i, c := range b.cells {
-		j.Absent[i] = c.skipped
-		for _, t := range c.trials {
-			j.CPUs = max(j.CPUs, t.all.Noise.Machines().CPUs())
-		}
+		At: func(cell int, level float64) (summary.Cell, bool) {
+			at, ok := b.close(cell).at[level]
+			return at, ok
+		}}
+	for i := range cells {
+		j.Absent[i] = b.skipped[b.exp.Cells[i].Service.Name]
+		j.CPUs = max(j.CPUs, b.close(i).cpus)
 	}
 	for _, a := range b.attempts {
 		if a.State != Profiled && a.Cell < len(j.Absent) {
@@ -29,10 +33,21 @@ func (b *Builder) claims(cells []summary.Cell) (all []summary.Claim) {
 	return all
 }
 
+// claimedLevels are the levels of a cell's load that claims are about.
+func (b *Builder) claimedLevels(cell int) (all []float64) {
+	for i := range b.exp.Claims {
+		c := &b.exp.Claims[i]
+		if c.At != nil && slices.ContainsFunc(c.Selectors(), func(s experiment.Selector) bool { return s.Cell == cell }) {
+			all = append(all, *c.At)
+		}
+	}
+	return all
+}
+
 // atLevel returns what claims need to know about a cell at one level of its load. It
 // returns false if the load does not hold that level, or holds it more than once. A
 // trial that did not reach the level has no figures.
-func (c *cell) atLevel(s *summary.Cell, level float64) (summary.Cell, bool) {
+func (c *cell) atLevel(level float64) (summary.Cell, bool) {
 	index, times := 0, 0
 	if c.levels != nil {
 		for i, h := range c.levels.Held {
@@ -49,7 +64,7 @@ func (c *cell) atLevel(s *summary.Cell, level float64) (summary.Cell, bool) {
 	if c.plan.Load.Users != nil {
 		unit = " users"
 	}
-	out := summary.Cell{Cell: s.Cell, Kept: s.Kept, Label: s.Label + " at " + digits.Exact(level) + unit}
+	out := summary.Cell{Cell: c.plan.Index, Kept: c.exp.Measure.Kept, Label: c.plan.Label() + " at " + digits.Exact(level) + unit}
 	all := sums.New()
 	for _, t := range c.trials {
 		of := t.levels[index]

@@ -31,7 +31,7 @@ func TestARampNamesWhoDisturbedIt(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			e := fixture.Ramp(100, 200, 300, 400)
 			b := New(e, []Attempt{{Trial: 1}})
-			fill(b.cells[0], 0, c.levels)
+			fill(b.cell(0), 0, c.levels)
 			wantDisturbed(t, b.Cells()[0], c.want)
 		})
 	}

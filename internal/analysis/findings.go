@@ -13,7 +13,7 @@ import (
 func (b *Builder) findings(cells []summary.Cell) []summary.Finding {
 	all := []summary.Finding{}
 	for i := range cells {
-		if b.cells[i].skipped != "" {
+		if b.skipped[b.exp.Cells[i].Service.Name] != "" {
 			continue
 		}
 		if f, ok := b.objectiveFinding(&cells[i]); ok {
@@ -140,14 +140,14 @@ func (b *Builder) failures(c *summary.Cell) []summary.Finding {
 func (b *Builder) skips() []summary.Finding {
 	var all []summary.Finding
 	var reported []string
-	for _, c := range b.cells {
-		name := c.plan.Service.Name
-		if c.skipped == "" || slices.Contains(reported, name) {
+	for i := range b.exp.Cells {
+		name := b.exp.Cells[i].Service.Name
+		if b.skipped[name] == "" || slices.Contains(reported, name) {
 			continue
 		}
 		reported = append(reported, name)
 		all = append(all, summary.Finding{Level: "warning", What: finding.Finding{Kind: finding.SkippedService, Text: name},
-			Why: []finding.Finding{{Kind: finding.Recorded, Text: c.skipped}}})
+			Why: []finding.Finding{{Kind: finding.Recorded, Text: b.skipped[name]}}})
 	}
 	return all
 }

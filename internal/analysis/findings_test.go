@@ -72,7 +72,7 @@ func TestASearchedCellSaysUpToWhichLoad(t *testing.T) {
 				Text: "objective: p99 <= 100ms, availability >= 99.9%; measured at 100: p99 20 ms, availability 99.95%"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.cell.Objective = b.cells[0].objective(&c.cell, sums.New(), true)
+			c.cell.Objective = b.cell(0).objective(&c.cell, sums.New(), true)
 			if got := c.cell.Objective.Met; (got == nil) != strings.Contains(c.want.Title, "unknown") {
 				t.Errorf("the objective counts as met: %v", got)
 			}

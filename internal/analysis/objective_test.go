@@ -78,8 +78,8 @@ func (s endings) verdicts(t *testing.T) map[string]bool {
 	}
 	stages := &experiment.Target{Stages: []experiment.Stage{{Target: 100}, {Duration: time.Second, Target: 100}, {Target: 200}, {Duration: time.Second, Target: 200}}}
 	b := New(s.experiment(stages), []Attempt{{Trial: 1}})
-	b.cells[0].trials[0].levels[0].Add(s.frame(1), "go")
-	met, missed := b.cells[0].ramps().Decisive()
+	b.cell(0).trials[0].levels[0].Add(s.frame(1), "go")
+	met, missed := b.cell(0).ramps().Decisive()
 	if met == nil && missed == nil {
 		t.Fatal("a ramp has no verdict")
 	}
@@ -87,7 +87,7 @@ func (s endings) verdicts(t *testing.T) map[string]bool {
 	window := capacity.Observe(e, &e.Cells[0], 100)
 	window.Add(s.frame(1))
 	return map[string]bool{"a constant load": *constant.Objective.Met, "a ramp": met != nil,
-		"a step":   *b.cells[0].steps()[0].Met,
+		"a step":   *b.cell(0).steps()[0].Met,
 		"a search": !capacity.SearchConfig(e, &e.Cells[0], nil).Missed(window.Blocks())}
 }
 

@@ -27,19 +27,19 @@ func (b *Builder) order(cells []summary.Cell) (summary.Finding, bool) {
 		if cells[i].Load.Kind == "closed" {
 			unit = "users"
 		}
-		met, missed := b.cells[i].ramps().Decisive()
+		c := b.close(i)
 		load := math.Inf(1)
 		switch {
-		case missed != nil:
-			load = *missed
+		case c.missed != nil:
+			load = *c.missed
 			failing[load] = append(failing[load], cells[i].Label)
-		case met != nil:
-			holding[*met] = append(holding[*met], cells[i].Label)
+		case c.met != nil:
+			holding[*c.met] = append(holding[*c.met], cells[i].Label)
 		default:
 			continue
 		}
 		known, loads = append(known, &cells[i]), append(loads, load)
-		ramps = min(ramps, len(b.cells[i].trials))
+		ramps = min(ramps, c.trials)
 	}
 	if len(known) < 2 || len(failing) == 0 {
 		return summary.Finding{}, false

@@ -62,8 +62,9 @@ func TestTheOrderInWhichCellsFail(t *testing.T) {
 					want.Title, want.Text = "order of failure as the load rises", c.want
 				}
 			}
-			cells := make([]summary.Cell, len(b.cells))
-			for i, cell := range b.cells {
+			cells := make([]summary.Cell, len(e.Cells))
+			for i := range cells {
+				cell := b.cell(i)
 				for k := range cell.trials {
 					fill(cell, k, c.cells[i])
 				}

@@ -45,6 +45,19 @@ func newSeriesBuilder(trial int, plan *experiment.Cell, began int64) *seriesBuil
 	return &seriesBuilder{series: summary.Series{Cell: plan.Index, Trial: trial, Points: []summary.Point{}}, plan: plan, began: began}
 }
 
+// seriesOf is that of a frame's trial.
+func (c *cell) seriesOf(f *signals.Frame) *seriesBuilder {
+	s := c.series[f.Trial]
+	if s == nil {
+		if earlier := c.latest[1]; earlier != nil { // all its frames have come, or it would stay in memory
+			earlier.finish()
+		}
+		s = newSeriesBuilder(f.Trial, c.plan, f.Start)
+		c.series[f.Trial], c.latest = s, [2]*seriesBuilder{s, c.latest[0]}
+	}
+	return s
+}
+
 func (b *seriesBuilder) add(f *signals.Frame) {
 	b.began = min(b.began, f.Start)
 	m := b.interval(f)

@@ -19,11 +19,11 @@ func (b *Builder) Summarize(about summary.Experiment, host record.Host) *summary
 	return s
 }
 
-// Cells returns the cells' summaries in the plan's order.
+// Cells returns the cells' summaries in the plan's order, and closes the cells.
 func (b *Builder) Cells() []summary.Cell {
-	all := make([]summary.Cell, 0, len(b.cells))
-	for _, c := range b.cells {
-		all = append(all, c.summary(b.attempts))
+	all := make([]summary.Cell, 0, len(b.exp.Cells))
+	for i := range b.exp.Cells {
+		all = append(all, b.close(i).summary)
 	}
 	capacity.WithholdUnlimited(all, b.exp.Server)
 	return all
@@ -31,9 +31,11 @@ func (b *Builder) Cells() []summary.Cell {
 
 // compared is the field path of the figure that cells are compared by.
 func (b *Builder) compared() string {
-	if len(b.cells) > 0 {
-		c := b.cells[0]
-		if c.plan.Load.Find || c.ramps().Judged() && len(c.levels.Held) > 1 {
+	if len(b.exp.Cells) > 0 {
+		plan := &b.exp.Cells[0]
+		levels := capacity.LevelsOf(b.exp, plan)
+		ramps := capacity.Ramps{Goal: objective.Of(b.exp, plan), Levels: levels}
+		if plan.Load.Find || ramps.Judged() && len(levels.Held) > 1 {
 			return verdict.BreakingPointMetric
 		}
 	}

@@ -194,6 +194,21 @@ func WithholdUnlimited(cells []summary.Cell, server *experiment.Server) {
 	}
 }
 
+// Beside are the cells of a plan whose breaking points decide, by WithholdUnlimited, what is
+// said about that of a cell.
+func Beside(e *experiment.Experiment, cell int) (all []int) {
+	c := &e.Cells[cell]
+	if c.Limits.CPUMillis == 0 || !c.Load.Find && LevelsOf(e, c) == nil {
+		return nil
+	}
+	for i := range e.Cells {
+		if i != cell && (e.Server != nil || e.Cells[i].Limits.CPUMillis == 0) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
 // lifted reports whether the second cell runs under the conditions of the first one, but
 // without a CPU limit.
 func lifted(c, free *summary.Cell) bool {

@@ -2,10 +2,13 @@ package record
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,12 +29,20 @@ type Hlog struct {
 	base int64 // the start of its times, in ms since the epoch
 	tags []string
 
-	dirty bool
+	at     int64 // bytes written, and where which trials are in them
+	trials []trialPart
+	dirty  bool
+}
+
+// trialPart is a part of the log with lines of one trial.
+type trialPart struct {
+	trial    int
+	from, to int64
 }
 
 // CreateHlog starts the log in a new file.
 func CreateHlog(path string, e *experiment.Experiment, base time.Time) (*Hlog, error) {
-	f, err := safefile.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, FileMode)
+	f, err := safefile.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, FileMode)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
@@ -99,10 +110,16 @@ func (h *Hlog) Frame(f *signals.Frame) error {
 		return fmt.Errorf("append to %s: %w", h.file.Name(), err)
 	}
 	// The same as the library's writer, without encoding twice.
-	if _, err := fmt.Fprintf(h.buf, "Tag=%s,%f,%f,%f,%s\n", h.tags[f.Cell], float64(f.Start/1e6-h.base)/1e3,
-		float64(f.End/1e6-f.Start/1e6)/1e3, f.Client.Latency.Max().Seconds(), text); err != nil {
+	n, err := fmt.Fprintf(h.buf, "Tag=%s,%f,%f,%f,%s\n", h.tags[f.Cell], float64(f.Start/1e6-h.base)/1e3,
+		float64(f.End/1e6-f.Start/1e6)/1e3, f.Client.Latency.Max().Seconds(), text)
+	if err != nil {
 		return fmt.Errorf("append to %s: %w", h.file.Name(), err)
 	}
+	if k := len(h.trials); k == 0 || h.trials[k-1].trial != f.Trial {
+		h.trials = append(h.trials, trialPart{f.Trial, h.at, h.at})
+	}
+	h.at += int64(n)
+	h.trials[len(h.trials)-1].to = h.at
 	return nil
 }
 
@@ -121,7 +138,8 @@ func (h *Hlog) Close() error {
 	return errors.Join(h.Sync(), h.file.Close())
 }
 
-// ReplaceHlog replaces the log at path atomically; write fills the new one.
+// ReplaceHlog replaces the log at path atomically; write fills the new one, with the frames of
+// one trial after the other. The log has the trials in the order of their numbers.
 func ReplaceHlog(path string, e *experiment.Experiment, base time.Time, write func(*Hlog) error) error {
 	return safefile.For(path, func() error { return replaceHlog(path, e, base, write) })
 }
@@ -137,11 +155,43 @@ func replaceHlog(path string, e *experiment.Experiment, base time.Time, write fu
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(write(h), safefile.LikeItsFolder(h.file, filepath.Dir(path)), h.Close()); err != nil {
+	err = write(h)
+	if err == nil && !slices.IsSortedFunc(h.trials, byTrial) {
+		h, err = h.sorted(e, base)
+	}
+	if err := errors.Join(err, safefile.LikeItsFolder(h.file, filepath.Dir(path)), h.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, path); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+func byTrial(a, b trialPart) int { return cmp.Compare(a.trial, b.trial) }
+
+// sorted replaces the file by one with the same lines in the order of the trials, and closes
+// it. An error leaves the log as it is.
+func (h *Hlog) sorted(e *experiment.Experiment, base time.Time) (*Hlog, error) {
+	if err := h.buf.Flush(); err != nil {
+		return h, err
+	}
+	info, err := h.file.Stat()
+	if err != nil {
+		return h, err
+	}
+	if err := os.Remove(h.file.Name()); err != nil {
+		return h, err
+	}
+	out, err := CreateHlog(h.file.Name(), e, base)
+	if err != nil {
+		return h, err
+	}
+	head := info.Size() - h.at
+	slices.SortStableFunc(h.trials, byTrial)
+	for _, part := range h.trials {
+		_, copied := io.Copy(out.buf, io.NewSectionReader(h.file, head+part.from, part.to-part.from))
+		err = errors.Join(err, copied)
+	}
+	return out, errors.Join(err, h.file.Close())
 }

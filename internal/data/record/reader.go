@@ -1,12 +1,10 @@
 package record
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -25,6 +23,8 @@ type Record struct {
 	Finished bool // the plan is done
 
 	reader Reader
+	only   *int             // the cell whose lines are read; nil: all are
+	places map[string]index // by file: where the lines of each cell are; nil: not known yet
 }
 
 // Open reads run.json and trials.ndjson, and validates both. It also opens the record of
@@ -61,6 +61,17 @@ func (r *Record) Common() (*Record, error) {
 		err = fmt.Errorf("open record %s: it is a second part and has a second part itself", dir)
 	}
 	return part, err
+}
+
+// Of is the record with the lines of one cell, for records that are too large to keep what
+// all of their cells need in memory.
+func (r *Record) Of(cell int) *Record {
+	if r.places == nil {
+		r.places = map[string]index{}
+	}
+	part := *r
+	part.only = &cell
+	return &part
 }
 
 // Files are the regular files and the folders of the record.
@@ -101,7 +112,7 @@ func (r *Record) readRun() error {
 
 func (r *Record) readTrials() error {
 	at := map[int]int{} // places in Trials by their numbers
-	for t, err := range readLines[Trial](r, TrialsFile) {
+	for t, err := range valid(r, TrialsFile, r.validTrial) {
 		if errors.Is(err, fs.ErrNotExist) { // the run was killed at its begin
 			return nil
 		}
@@ -111,9 +122,6 @@ func (r *Record) readTrials() error {
 		if t.Outcome == Finished {
 			r.Finished = true
 			continue
-		}
-		if err := r.validTrial(t); err != nil {
-			return fmt.Errorf("read %s: %w", filepath.Join(r.Dir, TrialsFile), err)
 		}
 		if i, known := at[t.Trial]; known {
 			r.Trials[i] = *t
@@ -163,49 +171,21 @@ func ifThere[T any](r *Record, file string, check func(*T) error) iter.Seq2[*T, 
 	}
 }
 
-// valid yields the lines of a file, each after its check.
+// valid yields the JSON value of each line of a file, after its check.
 func valid[T any](r *Record, file string, check func(*T) error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		n := 0
-		for v, err := range readLines[T](r, file) {
-			n++
-			if err == nil {
-				if err = check(v); err != nil {
-					err = fmt.Errorf("read %s: line %d: %w", filepath.Join(r.Dir, file), n, err)
-				}
-			}
-			if !yield(v, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// readLines yields the JSON value of each line of a file.
-func readLines[T any](r *Record, file string) iter.Seq2[*T, error] {
-	return func(yield func(*T, error) bool) {
-		path := filepath.Join(r.Dir, file)
-		f, err := files{r.Dir}.open(file)
-		if err != nil {
-			yield(nil, fmt.Errorf("open record %s: %w", r.Dir, err))
-			return
-		}
-		defer f.Close()
-		in := r.reader.newLines(f)
-		for n := 1; ; n++ {
-			line, err := in.next()
-			if err == io.EOF {
-				return // an incomplete last line
-			}
-			if err == nil && r.reader.stopped() {
-				err = ErrStopped
-			}
+		for line, err := range r.lines(file) {
 			v := new(T)
 			if err == nil {
-				err = json.Unmarshal(bytes.TrimSpace(line), v)
+				if err = json.Unmarshal(bytes.TrimSpace(line.text), v); err == nil {
+					err = check(v)
+				}
+				if err != nil {
+					err = r.atLine(file, line.number, err)
+				}
 			}
 			if err != nil {
-				yield(nil, fmt.Errorf("read %s: line %d: %w", path, n, err))
+				yield(nil, err)
 				return
 			}
 			if !yield(v, nil) {
@@ -215,30 +195,6 @@ func readLines[T any](r *Record, file string) iter.Seq2[*T, error] {
 	}
 }
 
-// lineReader reads lines of a bounded length.
-type lineReader struct {
-	reader Reader
-	in     *bufio.Reader
-	long   []byte // the buffer of a line longer than that of in
-}
-
-func (b Reader) newLines(from io.Reader) *lineReader {
-	return &lineReader{reader: b, in: bufio.NewReaderSize(from, 1<<16)}
-}
-
-// next returns the next line, which is valid until the next call; io.EOF: there is no
-// whole line any more.
-func (l *lineReader) next() ([]byte, error) {
-	line, err := l.in.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
-		return line, err
-	}
-	most := l.reader.longestLine()
-	for l.long = append(l.long[:0], line...); err == bufio.ErrBufferFull; l.long = append(l.long, line...) {
-		if most > 0 && int64(len(l.long)) > most {
-			return nil, fmt.Errorf("it is longer than %d MiB; if you trust the record, read it with --max-size %dGi", most>>20, 4*lineShare*most>>30)
-		}
-		line, err = l.in.ReadSlice('\n')
-	}
-	return l.long, err
+func (r *Record) atLine(file string, number int, err error) error {
+	return fmt.Errorf("read %s: line %d: %w", filepath.Join(r.Dir, file), number, err)
 }

@@ -18,10 +18,16 @@ import (
 // records' files can be given to benchstat. What would keep benchstat from
 // putting them side by side, such as the folder, is left out.
 func Benchmarks(w io.Writer, s *Selection) error {
+	var all []*Cell
+	for i := range s.Cells {
+		all = append(all, &s.Cells[i])
+	}
+	if err := s.read(all); err != nil {
+		return err
+	}
 	out := benchmarks{out: benchfmt.NewWriter(w)}
 	out.units()
-	for i := range s.Cells {
-		c := &s.Cells[i]
+	for _, c := range all {
 		out.cell(c, nameOf(c, nil), machine(c.Run))
 	}
 	return out.err

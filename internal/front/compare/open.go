@@ -7,16 +7,21 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/lab/results"
 	"github.com/millicore/millicore/internal/show/narrative"
 )
 
-// Selection is what one argument named: a record and all its cells, or one.
+// Selection is what one argument named: a record and all its cells, or one. Their figures are
+// read when it is known which cells are compared; until then they have what the plan says.
 type Selection struct {
 	Record string
 	Cells  []Cell
 	One    bool // the argument named a cell
+
+	from *record.Record // nil: the figures are known
 }
 
 // WordsError is a mistake in the request, not in a record.
@@ -26,21 +31,21 @@ func (e *WordsError) Error() string { return e.text }
 
 func mistake(format string, args ...any) error { return &WordsError{fmt.Sprintf(format, args...)} }
 
-// Open reads a record from its folder, DIR, or one cell of it, DIR#CELL, where
-// CELL is the cell's label, its name in the report, or its index. Figures are computed from the frames,
-// never taken from summary.json. The error is a WordsError where the record has
-// no such cell.
+// Open reads the plan of a record from its folder, DIR, or one cell of it, DIR#CELL, where
+// CELL is the cell's label, its name in the report, or its index. The error is a WordsError
+// where the record has no such cell.
 func Open(with record.Reader, argument string) (*Selection, error) {
 	dir, cell, one := split(argument)
-	data, err := results.Open(with, dir)
+	from, err := with.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	run := &data.Record.Run
-	s := &Selection{Record: dir, One: one}
-	names := narrative.CellNames(data.Summary)
-	for i := range data.Summary.Cells {
-		s.Cells = append(s.Cells, Cell{Record: dir, Run: run, Plan: &run.Experiment.Cells[i], Figures: &data.Summary.Cells[i], Name: names[i]})
+	run := &from.Run
+	s := &Selection{Record: dir, One: one, from: from}
+	plan := summary.Summary{Experiment: summary.Experiment{Server: run.Experiment.Server}, Cells: analysis.New(run.Experiment, nil).Cells()}
+	names := narrative.CellNames(&plan)
+	for i := range plan.Cells {
+		s.Cells = append(s.Cells, Cell{Record: dir, Run: run, Plan: &run.Experiment.Cells[i], Figures: &plan.Cells[i], Name: names[i]})
 	}
 	if !one {
 		return s, nil
@@ -51,6 +56,25 @@ func Open(with record.Reader, argument string) (*Selection, error) {
 	}
 	s.Cells = s.Cells[at : at+1]
 	return s, nil
+}
+
+// read reads the figures of some cells from their frames, never from summary.json.
+func (s *Selection) read(cells []*Cell) error {
+	if s.from == nil {
+		return nil
+	}
+	var at []int
+	for _, c := range cells {
+		at = append(at, c.Plan.Index)
+	}
+	data, err := results.Cells(s.from, at...)
+	if err != nil {
+		return err
+	}
+	for _, c := range cells {
+		*c.Figures = data.Cells[c.Plan.Index]
+	}
+	return nil
 }
 
 // split parts DIR#CELL at its last #. A folder that is named so is a folder.
@@ -98,10 +122,26 @@ func (s *Selection) list() string {
 	return strings.Join(all, ", ")
 }
 
-// Pairs are the cells that are compared: the two that were named; else those with the
-// same label; else, if each side has only one cell, these two. The other results are
-// the cells without a partner. The error is a WordsError.
+// Pairs are the cells that are compared, with their figures: the two that were named; else
+// those with the same label; else, if each side has only one cell, these two. The other results
+// are the cells without a partner. The error is a WordsError, or of reading a record.
 func Pairs(a, b *Selection) (matches []Match, onlyA, onlyB []string, err error) {
+	matches, onlyA, onlyB, err = partners(a, b)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var ofA, ofB []*Cell
+	for i := range matches {
+		ofA, ofB = append(ofA, &matches[i].A), append(ofB, &matches[i].B)
+	}
+	if err = a.read(ofA); err == nil {
+		err = b.read(ofB)
+	}
+	return matches, onlyA, onlyB, err
+}
+
+// partners are the pairs before their figures are read.
+func partners(a, b *Selection) (matches []Match, onlyA, onlyB []string, err error) {
 	if len(a.Cells) == 0 || len(b.Cells) == 0 {
 		return nil, nil, nil, mistake("%s and %s: a record without cells", a.Record, b.Record)
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -102,6 +103,24 @@ func TestRecordsAreReadFromTheirFrames(t *testing.T) {
 			if s := open(before + "#" + name); !s.One || s.Cells[0].Figures.Label != "go procs=2" {
 				t.Errorf("%q selects %q", name, s.Cells[0].Figures.Label)
 			}
+		}
+	})
+	t.Run("only the cells that are compared are read", func(t *testing.T) {
+		path := filepath.Join(before, record.FramesFile)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.WriteFile(path, text, 0o644)
+		damaged := bytes.Replace(text, []byte(`"cell":1,"seq":0,`), []byte(`"cell":1,"seq":x,`), 1)
+		if err := os.WriteFile(path, damaged, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, _, err := Pairs(open(before+"#0"), open(before+"#2")); err != nil {
+			t.Error(err)
+		}
+		if _, _, _, err := Pairs(open(before+"#0"), open(before+"#1")); err == nil || !strings.Contains(err.Error(), "line 7: invalid character 'x'") {
+			t.Errorf("of a damaged cell: %v", err)
 		}
 	})
 	t.Run("one cell against a record", func(t *testing.T) {

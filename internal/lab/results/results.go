@@ -7,11 +7,14 @@ package results
 import (
 	"errors"
 	"iter"
+	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis"
+	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/data/signals"
@@ -31,7 +34,8 @@ type Results struct {
 
 // Open computes the results of the record in a folder from its frames alone, within the
 // bounds of a reader, and writes nothing. It works on the record of a run that was killed or
-// still goes on. Each of readers gets every frame, also of trials that do not count.
+// still goes on. Each of readers gets every frame, cell by cell, also of trials that do not
+// count.
 func Open(with record.Reader, dir string, readers ...func(*signals.Frame)) (Results, error) {
 	r, err := with.Open(dir)
 	if err != nil {
@@ -44,7 +48,32 @@ func Open(with record.Reader, dir string, readers ...func(*signals.Frame)) (Resu
 	return all, all.common(func(part *record.Record) (Results, error) { return compute(part, nil) })
 }
 
-// Derive does the same, and replaces the record's latency.hlog by one of the counted trials,
+// Cells computes the figures of some cells of a record, and reads their lines only. The others
+// have no trials in the summary.
+func Cells(r *record.Record, cells ...int) (*summary.Summary, error) {
+	wanted := map[int]bool{}
+	for _, cell := range cells {
+		wanted[cell] = true
+		for _, other := range capacity.Beside(r.Run.Experiment, cell) {
+			wanted[other] = true
+		}
+	}
+	builder, err := newBuilder(r, slices.DeleteFunc(attempts(r), func(a analysis.Attempt) bool { return !wanted[a.Cell] }))
+	if err != nil {
+		return nil, err
+	}
+	for _, cell := range slices.Sorted(maps.Keys(wanted)) {
+		if err := readCell(builder, r.Of(cell), nil); err != nil {
+			return nil, err
+		}
+		builder.Close(cell)
+	}
+	s := builder.Summarize(about(r), r.Run.Host)
+	wording.Fill(s)
+	return s, nil
+}
+
+// Derive does the same as Open, and replaces the record's latency.hlog by one of the counted trials,
 // in the same pass over the frames. A record that may only be read has results, too.
 func Derive(with record.Reader, dir string, readers ...func(*signals.Frame)) (Results, error) {
 	r, err := with.Open(dir)
@@ -122,20 +151,21 @@ func compute(r *record.Record, readers []func(*signals.Frame)) (Results, error) 
 	return finish(r, builder)
 }
 
-// read makes the one pass over the frames of a record.
+// read makes the one pass over the lines of a record, cell by cell. It keeps those of two: the
+// figures of one are computed while the next is read.
 func read(r *record.Record, readers []func(*signals.Frame)) (*analysis.Builder, error) {
-	builder, err := newBuilder(r)
+	builder, err := newBuilder(r, attempts(r))
 	if err != nil {
 		return nil, err
 	}
-	for f, err := range r.Frames() {
-		if err != nil {
+	var closing sync.WaitGroup // of the cell before
+	defer closing.Wait()
+	for cell := range r.Run.Experiment.Cells {
+		if err := readCell(builder, r.Of(cell), readers); err != nil {
 			return nil, err
 		}
-		builder.Add(f)
-		for _, read := range readers {
-			read(f)
-		}
+		closing.Wait()
+		closing.Go(func() { builder.Close(cell) })
 	}
 	return builder, nil
 }
@@ -147,38 +177,52 @@ func finish(r *record.Record, builder *analysis.Builder) (Results, error) {
 	return all, profiles(r, all.Summary)
 }
 
-// newBuilder returns a builder that has all of a record but its frames.
-func newBuilder(r *record.Record) (*analysis.Builder, error) {
+// newBuilder returns a builder that has what a record says of its trials.
+func newBuilder(r *record.Record, all []analysis.Attempt) (*analysis.Builder, error) {
 	steps, err := collect(r.Steps())
 	if err != nil {
 		return nil, err
 	}
-	builder := analysis.New(r.Run.Experiment, attempts(r), steps...)
+	builder := analysis.New(r.Run.Experiment, all, steps...)
 	if r.Run.NoWindows {
 		builder.NoWindows()
 	}
 	for _, s := range r.Run.Skipped {
 		builder.Skip(s.Service, s.Reason)
 	}
-	for w, err := range r.Windows() {
+	return builder, nil
+}
+
+// readCell reads the lines of a cell.
+func readCell(builder *analysis.Builder, of *record.Record, readers []func(*signals.Frame)) error {
+	for w, err := range of.Windows() {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		builder.Window(w)
 	}
-	for s, err := range r.Slow() {
+	for s, err := range of.Slow() {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		builder.Slow(s)
 	}
-	for l, err := range r.Benchmarks() {
+	for l, err := range of.Benchmarks() {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		builder.Benchmark(benchmarkLine(l))
 	}
-	return builder, nil
+	for f, err := range of.Frames() {
+		if err != nil {
+			return err
+		}
+		builder.Add(f)
+		for _, read := range readers {
+			read(f)
+		}
+	}
+	return nil
 }
 
 // benchmarkLine is a result of the record as analysis takes it.
