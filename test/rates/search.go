@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
@@ -46,7 +47,7 @@ func searched(k kind, seed uint64) ([]said, error) {
 	now := known.At[0]
 	load := b.Load()
 	lowest := slices.ContainsFunc(b.Why, func(f finding.Finding) bool {
-		return f.Kind == finding.FailsAtAnyLoad || f.Kind == finding.MissedAtLowest || f.Kind == finding.MissedAtEveryLoad || f.Kind == finding.MissesInBursts
+		return f.Kind == finding.FailsAtAnyLoad || f.Kind == finding.MissedAtLowest || f.Kind == finding.MissedAtEveryLoad || f.Kind == finding.MissesInBursts || f.Kind == finding.LateAtAnyLoad
 	})
 	changed := slices.ContainsFunc(b.Why, capacityChanged)
 	switch {
@@ -68,7 +69,10 @@ func searched(k kind, seed uint64) ([]said, error) {
 	case lowest:
 		at := s.capacity / 4
 		for _, f := range b.Why {
-			if f.Load > 0 {
+			switch {
+			case f.Kind == finding.LateAtAnyLoad:
+				at = 0
+			case f.Load > 0:
 				at = f.Load
 			}
 		}
@@ -95,7 +99,7 @@ func searched(k kind, seed uint64) ([]said, error) {
 	}
 	causes := 0
 	for what, yes := range known.Helps {
-		if yes && what != "errors" && what != "limit and workers" {
+		if yes && what != "errors" && !strings.Contains(what, " and ") {
 			causes++
 		}
 	}
@@ -151,11 +155,21 @@ func (s service) broken(t truth) (known broken) {
 	return known
 }
 
+// pairs of limits may end at the same load: more of one alone changes nothing.
+var alike = [][2]string{{"limit", "workers"}, {"host", "workers"}}
+
+// together reports whether something is one of two limits that are reached at the same load.
+func together(helps map[string]bool, what string) bool {
+	return slices.ContainsFunc(alike, func(pair [2]string) bool {
+		return (what == pair[0] || what == pair[1]) && helps[pair[0]+" and "+pair[1]] && !helps[pair[0]] && !helps[pair[1]]
+	})
+}
+
 // limited judges what is said to limit a service: more of it must raise the breaking point
 // by 3% or more. Errors are only named if nothing else does.
 func (j *judge) limited(b *summary.BreakingPoint, helps map[string]bool) {
 	limit, of := named(b)
-	right := slices.ContainsFunc(of, func(what string) bool { return helps[what] })
+	right := slices.ContainsFunc(of, func(what string) bool { return helps[what] || together(helps, what) })
 	if b.LimitedBy == summary.ByErrors && (helps["limit"] || helps["workers"] || helps["lock"] || helps["host"]) {
 		right = false
 	}
@@ -174,16 +188,16 @@ func named(b *summary.BreakingPoint) (limit string, of []string) {
 	if len(b.Shown) > 0 {
 		switch b.Shown[0].Kind {
 		case finding.LimitOrLock:
-			return both, []string{"limit", "workers", "lock", "call", "limit and workers"}
+			return both, []string{"limit", "workers", "lock", "call"}
 		case finding.ThreadsFull:
-			return "busy threads", []string{"workers", "limit and workers"}
+			return "busy threads", []string{"workers"}
 		}
 	}
 	switch b.LimitedBy {
 	case summary.ByThrottling, summary.ByCPULimit:
 		return "its CPU limit", []string{"limit"}
 	case summary.ByParallelism:
-		return "busy threads, a lock or a pool", []string{"workers", "lock", "call", "limit and workers"}
+		return "busy threads, a lock or a pool", []string{"workers", "lock", "call"}
 	case summary.ByService:
 		return "a lock, a pool or a backend", []string{"workers", "lock", "call"}
 	case summary.ByDependency:

@@ -163,6 +163,10 @@ func relieved(b corpus.Behaviour, limited bool) map[string]corpus.Behaviour {
 	host := b
 	host.CPUs = 4 * max(b.CPUs, 4)
 	all["host"] = host
+	if !limited || b.Unlimited {
+		host.Service.Workers *= 2
+		all["host and workers"] = host
+	}
 	if b.Service.Fails != nil || b.Service.Sheds > 0 || b.Service.Backlog > 0 {
 		c := b
 		c.Service.Fails, c.Service.Sheds, c.Service.Backlog = nil, 0, 0
