@@ -235,10 +235,14 @@ func (s *Searches) unfound(b *summary.BreakingPoint, none []*Replayed) {
 }
 
 // otherwise reports whether something may have made the service miss its objective that the
-// windows with the highest overloads do not show: others, or bursts at loads that it keeps up with.
+// windows with the highest overloads do not show: others, or bursts or single requests at loads
+// that it keeps up with.
 func (r *Replayed) otherwise() bool {
-	why := r.Result().Why.Kind
-	return r.Sources() != 0 || why == finding.MissesInBursts || why == finding.BurstsUndecided
+	switch r.Result().Why.Kind {
+	case finding.MissesInBursts, finding.BurstsUndecided, finding.LateAtAnyLoad, finding.PerhapsLateAtAnyLoad:
+		return true
+	}
+	return r.Sources() != 0
 }
 
 // at sets a breaking point and the lower end of its interval.

@@ -34,6 +34,8 @@ const (
 	MetFarAbove                            // Load missed the objective, and an overload of Other met it
 	MissesInBursts                         // at Load, about every Seconds (0: unknown): a Share of the requests is late, and Allowed is less
 	BurstsUndecided                        // at Load, held for Seconds: a Share of the requests was late in N bursts, and Allowed is more
+	LateAtAnyLoad                          // a Share of the requests was late at the loads up to Load, and Allowed is less
+	PerhapsLateAtAnyLoad                   // likewise, but a lower load may meet the objective; none was seen to
 )
 
 // Details of these.

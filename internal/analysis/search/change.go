@@ -151,8 +151,8 @@ func (c *curve) robust(low, high float64, a account) bool {
 	return true
 }
 
-// withdraw takes back an answer that the windows contradict: the capacity changed, or a load
-// far above the answer met the objective.
+// withdraw takes back an answer that the windows contradict: the capacity changed, a load far
+// above the answer met the objective, or no load meets it.
 func (s *Search) withdraw() {
 	why := s.change()
 	if why.None() {
@@ -161,10 +161,18 @@ func (s *Search) withdraw() {
 	if why.None() {
 		why = s.uneven()
 	}
-	ended, withdrawn := map[finding.Kind]Ended{finding.CapacityRose: Rose, finding.CapacityFell: Fell, finding.MetFarAbove: Uneven}[why.Kind]
-	if withdrawn {
+	if why.None() {
+		why = s.lateAtAnyLoad()
+	}
+	if ended, withdrawn := withdrawals[why.Kind]; withdrawn {
 		s.result = Result{Ended: ended, Why: why, Traffic: s.result.Traffic}
 	}
+}
+
+// withdrawals are how a search ends whose answer is withdrawn, by the reason.
+var withdrawals = map[finding.Kind]Ended{
+	finding.CapacityRose: Rose, finding.CapacityFell: Fell, finding.MetFarAbove: Uneven,
+	finding.LateAtAnyLoad: Lowest, finding.PerhapsLateAtAnyLoad: Time,
 }
 
 // above is how far above its interval a service meets the objective for an overload to refute

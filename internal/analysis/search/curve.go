@@ -146,9 +146,13 @@ func (c *curve) expect(floors []float64) {
 	}
 }
 
-// share is the share that fails at a distance of ln(odds).
+// share is the share that fails at a distance of ln(odds). If more than the allowed share
+// fails at any load, it is as much more at the distance 0.
 func (c *curve) share(distance, floor float64) float64 {
 	above := c.allowed - floor
+	if above <= 0 {
+		above = c.allowed
+	}
 	p := 1 / (1 + math.Exp(-distance)*(1-above)/above)
 	return min(max(floor+(1-floor)*p, 1e-9), 1-1e-6)
 }

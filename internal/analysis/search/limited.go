@@ -28,6 +28,10 @@ func (s *Search) lower() {
 		s.limited, s.ceiling = true, limit
 		s.atLeast()
 		return
+	case met == 0 && s.lowest > 0 && s.lowest < limit: // none of the loads below it met the objective
+		s.limited, s.limit, s.ceiling, s.missed = true, limit, highestBelow(s.failed, limit), s.lowest
+		s.load = s.fit(max(s.lowest/2, s.lowestLoad()))
+		return
 	case met == 0:
 		s.fail(Limited, finding.Finding{Kind: finding.GeneratorLimitAtLowest, Load: limit})
 		return

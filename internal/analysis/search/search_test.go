@@ -329,6 +329,21 @@ func TestAGeneratorThatIsTooWeakForAnyLoad(t *testing.T) {
 	}
 }
 
+// All loads below the generator's limit missed by a little. The search then goes on below the
+// lowest of them.
+func TestAGeneratorThatIsTooWeakForAClearMiss(t *testing.T) {
+	steps, r := play(t, usual, func(s Step) Observation {
+		if s.Load > 500 {
+			return Observation{Blocks: blocks(s, 1, 0), Limited: true}
+		}
+		return Observation{Blocks: blocks(s, 0.03, 0)}
+	})
+	last := steps[len(steps)-1].Load
+	if r.Ended != Lowest || r.Why.Kind != finding.MissedAtLowest || r.Why.Load != last || last != usual.First/64 {
+		t.Errorf("%+v after %d steps, the last one at %g", r, len(steps), last)
+	}
+}
+
 // A load that was met for a second is no lower bound if the test window there missed
 // because of the generator, however little time is left then.
 func TestABoundThatItsTestMissed(t *testing.T) {

@@ -80,6 +80,12 @@ var searchWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.BurstsUndecided: func(f finding.Finding) string {
 		return fmt.Sprintf("in %.0f s at %s %s of the requests were late, in %s, and %s may be: a longer time decides", f.Seconds, load(f.Load), percent(f.Share), phrase.Plural(f.N, "moment"), percent(f.Allowed))
 	},
+	finding.LateAtAnyLoad: func(f finding.Finding) string {
+		return fmt.Sprintf("%s of the requests were late or failed at loads up to %s, and no fewer at lower ones; the objective allows %s", percent(f.Share), load(f.Load), percent(f.Allowed))
+	},
+	finding.PerhapsLateAtAnyLoad: func(f finding.Finding) string {
+		return fmt.Sprintf("%s of the requests were late or failed at loads up to %s, and the objective allows %s; whether fewer are at lower loads is not known", percent(f.Share), load(f.Load), percent(f.Allowed))
+	},
 	finding.Interrupted: fixed("the search was interrupted"),
 
 	finding.LateOrFailed: func(f finding.Finding) string {

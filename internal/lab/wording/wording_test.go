@@ -57,6 +57,8 @@ var samples = []finding.Finding{
 	{Kind: finding.MissesInBursts, Load: 230, Seconds: 7.3, Share: 0.041, Allowed: 0.01},
 	{Kind: finding.MissesInBursts, Load: 64, Share: 0.03, Allowed: 0.01},
 	{Kind: finding.BurstsUndecided, Load: 78.6, Seconds: 30, N: 1, Share: 0.009, Allowed: 0.01},
+	{Kind: finding.LateAtAnyLoad, Load: 122.8, Share: 0.023, Allowed: 0.01},
+	{Kind: finding.PerhapsLateAtAnyLoad, Load: 13.1, Share: 0.014, Allowed: 0.01},
 	{Kind: finding.LateOrFailed, Share: 0.02, Allowed: 0.01},
 	{Kind: finding.WithoutGoodAnswer, Share: 0.3, Allowed: 0.001},
 	{Kind: finding.StoppedAnswering, Requests: 480, Again: 50, Load: 60},
