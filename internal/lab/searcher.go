@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/awake"
 	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -38,6 +39,7 @@ type searcher struct {
 	done       int              // the last complete interval: all agents and the sampler have sent it
 
 	began    time.Time // of the search
+	awake    awake.Watch
 	step     search.Step
 	line     signals.SearchStep
 	window   *capacity.Observed
@@ -68,6 +70,7 @@ func newSearcher(e *experiment.Experiment, c *experiment.Cell, trial int, bounds
 
 // frame takes a frame of the trial and reports whether the search has ended.
 func (s *searcher) frame(fr *signals.Frame) (ended bool, err error) {
+	s.awake.Add(fr, s.cell.Service.Name)
 	if fr.Client != nil {
 		s.clients[*fr.Agent], s.unanswered[*fr.Agent] = fr.Seq, fr.Client.InFlight+fr.Client.Waiting
 	}
@@ -119,6 +122,8 @@ func (s *searcher) interval(seq int) (ended bool, err error) {
 	switch {
 	case phase == signals.Warmup:
 		return false, nil
+	case s.awake.Runs():
+		return s.awake.Passed(), nil
 	case s.began.IsZero():
 		s.began = s.now()
 		return s.next(seq)
@@ -147,7 +152,11 @@ func (s *searcher) observed(seq int) (bool, error) {
 func (s *searcher) next(seq int) (ended bool, err error) {
 	step, ok := s.machine.Next()
 	if !ok {
-		return true, nil
+		if !s.awake.Begin(s.exp.Measure.Interval) {
+			return true, nil
+		}
+		s.change(0, true)
+		return false, nil
 	}
 	s.step = step
 	s.report(step)
@@ -205,6 +214,9 @@ func (s *searcher) hold(seq int) {
 // lose ends the search after the loss of an agent, and with it of a part of the load.
 // The current window is discarded.
 func (s *searcher) lose(why string) error {
+	if s.awake.Runs() { // it has its answer
+		return nil
+	}
 	s.machine.Lost(why)
 	line := s.recorded(s.done+1, s.done)
 	line.Lost = why

@@ -3,9 +3,12 @@ package lab
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/capacity"
@@ -31,6 +34,7 @@ type simulation struct {
 	hung     bool
 	drops    int
 	weak     float64 // the agent sends late above; 0: never
+	awake    float64 // CPUs of threads that never sleep
 	loses    int     // after this number of steps one of several agents is lost; 0: never
 	steps    []signals.SearchStep
 	frames   []*signals.Frame // in the order in which the record has them
@@ -132,7 +136,49 @@ func (w *simulation) interval(seq int) []*signals.Frame {
 	client, host := base, base
 	client.Agent, client.Client = &agent, c
 	host.Host = &signals.Host{CPUs: 2, Idle: 1}
-	return []*signals.Frame{&client, &host}
+	if w.awake == 0 {
+		return []*signals.Frame{&client, &host}
+	}
+	server := base
+	server.Of, server.Server = "go", &signals.Server{Up: true, CPU: new(w.awake / 2), Threads: &signals.Threads{Seconds: 0.5, Count: 4, Awake: w.awake / 2}}
+	return []*signals.Frame{&client, &host, &server}
+}
+
+// A service with threads that never sleep is watched for a second without load after its
+// search, which is otherwise the same.
+func TestAServiceThatNeverSleepsIsWatchedWithoutLoad(t *testing.T) {
+	of := func(awake float64) *simulation {
+		w := newSimulation(func(w *simulation) { w.awake = awake })
+		if !w.run(t) {
+			t.Fatal("the search did not end")
+		}
+		return w
+	}
+	sleeps, awake := of(0), of(0.7)
+	if d := cmp.Diff(sleeps.steps, awake.steps); d != "" {
+		t.Error(d)
+	}
+	last := sleeps.steps[len(sleeps.steps)-1].Last
+	var loads []float64
+	for _, f := range awake.frames {
+		if f.Client != nil && f.Seq > last {
+			loads = append(loads, f.Client.Rate)
+		}
+	}
+	if len(sleeps.frames) == 0 || sleeps.frames[len(sleeps.frames)-1].Seq != last || !slices.Equal(loads, []float64{0, 0, 0}) {
+		t.Errorf("loads %v after the search", loads)
+	}
+
+	w := newSimulation(func(w *simulation) { w.awake = 0.7 })
+	for seq := range 20 {
+		w.searcher.awake.Add(w.interval(seq)[2], "go")
+	}
+	if !w.searcher.awake.Begin(500 * time.Millisecond) {
+		t.Error("it sleeps")
+	}
+	if err := w.searcher.lose("agent 1 failed"); err != nil || len(w.steps) > 0 {
+		t.Errorf("%v, %+v: the search has its answer already", err, w.steps)
+	}
 }
 
 func TestTheSearchFindsTheCapacity(t *testing.T) {

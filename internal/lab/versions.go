@@ -3,9 +3,7 @@ package lab
 import (
 	"context"
 	"maps"
-	"time"
 
-	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform/database"
 )
 
@@ -19,21 +17,5 @@ func (l *Lab) versions(ctx context.Context, versions map[string]string) {
 		return
 	}
 	maps.Copy(versions, l.samples.Versions)
-	databaseVersions(ctx, l.Experiment, versions)
-}
-
-// databaseVersions adds the versions of the databases that the experiment starts.
-func databaseVersions(ctx context.Context, e *experiment.Experiment, versions map[string]string) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	for i := range e.Cells {
-		for _, d := range e.Cells[i].Service.Dependencies {
-			if d.Builtin == "" || versions[d.Builtin] != "" {
-				continue
-			}
-			if version := database.Version(ctx, d.Builtin); version != "" {
-				versions[d.Builtin] = version
-			}
-		}
-	}
+	database.Versions(ctx, l.Experiment, versions)
 }

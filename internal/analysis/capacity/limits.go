@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/millicore/millicore/internal/analysis/awake"
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -21,9 +22,9 @@ func (s Stretch) limit(blocks []search.Block) (by string, shown []finding.Findin
 	return s.inside(blocks)
 }
 
-// inside returns what limits the service, and the errors and the delayed acknowledgements
-// beside it. If that may be a pool, it also returns how long requests wait for a dependency at
-// low loads, where they do not wait for each other.
+// inside returns what limits the service, and the errors, the delayed acknowledgements and the
+// threads that never sleep beside it. If that may be a pool, it also returns how long requests
+// wait for a dependency at low loads, where they do not wait for each other.
 func (s Stretch) inside(blocks []search.Block) (by string, shown []finding.Finding) {
 	by, first := s.used(blocks)
 	shown = []finding.Finding{first}
@@ -38,6 +39,11 @@ func (s Stretch) inside(blocks []search.Block) (by string, shown []finding.Findi
 	busy := by == summary.ByCPULimit || by == summary.ByThrottling || by == summary.ByParallelism || first.Kind == finding.LimitOrLock
 	if share := s.collected(); busy && share >= collectsMuch {
 		shown = append(shown, finding.Finding{Kind: finding.AlsoCollected, Share: share})
+	}
+	if light := cmp.Or(s.below, s.kept); light != nil && s.quiet != nil && (busy || by == summary.ByHost) {
+		if spins := awake.Find(&s.quiet.Server, &light.Server, s.highestTogether().sums.Server.Cores()); !spins.None() {
+			shown = append(shown, spins)
+		}
 	}
 	if s.below != nil && (by == summary.ByService || by == summary.ByParallelism) {
 		if waits := waited(s.below, waitWorth, finding.AlsoWaited); !waits.None() {

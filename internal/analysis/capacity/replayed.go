@@ -7,6 +7,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/awake"
 	"github.com/millicore/millicore/internal/analysis/causes"
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
@@ -22,6 +23,7 @@ type Replayed struct {
 	exp         *experiment.Experiment
 	plan        *experiment.Cell
 	steps       []ReplayedStep // in order
+	quiet       awake.Quiet    // after the last step
 	Interrupted bool           // the trial was interrupted
 	found       search.Result
 	ended       bool // found is known
@@ -64,6 +66,8 @@ func (s *Replayed) Add(f *signals.Frame) {
 			}
 			step.Start, step.End = min(step.Start, f.Start), max(step.End, f.End)
 		}
+	} else if n := len(s.steps); n > 0 && f.Seq > s.steps[n-1].Last {
+		s.quiet.Add(f, s.plan.Service.Name)
 	}
 	if f.Server == nil || f.Of != s.plan.Service.Name {
 		return

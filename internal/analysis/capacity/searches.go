@@ -279,9 +279,16 @@ func limitedBy(searches []*Replayed) (by string, shown []finding.Finding) {
 			}
 			above.below.Merge(light)
 		}
+		if above.quiet == nil {
+			above.quiet = sums.New()
+		}
+		one.quiet.Sum(above.quiet, one.plan.Service.Name)
 	}
 	if above == nil {
 		return "", nil
+	}
+	if above.below == nil {
+		above.kept = keptUp(searches, above)
 	}
 	return above.inside(blocks)
 }

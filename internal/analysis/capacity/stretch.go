@@ -17,6 +17,11 @@ type Stretch struct {
 	// below are the windows, or levels, that met the objective at clearly lower loads
 	// together, where requests hardly wait for each other; nil: there are none.
 	below *sums.Total
+	// kept are, if there are none, the windows at as clearly lower loads than the highest
+	// overload that the service kept up with, though late; nil: there are none.
+	kept *sums.Total
+	// quiet are the intervals without a request after the searches; nil: there are none.
+	quiet *sums.Total
 }
 
 // overload is a window of a search, or a level of a ramp, that missed the objective.

@@ -61,6 +61,30 @@ func (s Stretch) highestTogether() overload {
 	return all
 }
 
+// keptUp merges the windows at clearly lower loads than the highest overload that the service
+// kept up with; nil if there are none. Threads that spin may make each load miss the objective,
+// because its CPU limit then stops requests at any load.
+func keptUp(searches []*Replayed, above *Stretch) (all *sums.Total) {
+	most := above.highest()
+	if most == nil || !above.Open {
+		return nil
+	}
+	for _, one := range searches {
+		for i := range one.steps {
+			step := &one.steps[i]
+			o := overload{step.Load, step.window.Sums}
+			if !step.measured() || step.after() || step.Load > lightly*most.load || o.sums.Client.Answers() == 0 || above.fellBehind(&o) {
+				continue
+			}
+			if all == nil {
+				all = sums.New()
+			}
+			all.Merge(o.sums)
+		}
+	}
+	return all
+}
+
 // bound returns whether the CPU limit of a service, or of a dependency, is used up at the
 // highest overloads, and these together.
 func (s Stretch) bound(of func(*sums.Total) *sums.Server) (usedUp, overload) {

@@ -26,6 +26,7 @@ const (
 	ThreadsFull                           // N threads ran or waited for a CPU nearly all the time at Load, with Use
 	AcksDelayed                           // the last part of N answers waited for an acknowledgement, a Share of those that took as long
 	AlsoDelayed                           // likewise, beside another limit
+	AlsoAwake                             // without requests it used Value CPUs, a Share of its limit (0: it has none), in threads that never sleep; beside a limit
 	AgentsRan                             // Value of Of agents until the end of trial N
 	AlsoCollected                         // a Share of the CPU time collected garbage, beside a limit
 	KeepsUp                               // as FallsBehind, but nearly all of Load were answered

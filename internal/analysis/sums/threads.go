@@ -4,14 +4,14 @@ import "github.com/millicore/millicore/internal/data/signals"
 
 // threads sums what the scheduler knows of the threads of the replicas, each by the seconds
 // that it covers.
-type threads struct{ seconds, full, top, collector float64 }
+type threads struct{ seconds, full, top, collector, awake float64 }
 
 // coversLittle bounds the time that a reading of threads covers, in lengths of its interval:
 // one that began long before has the load before.
 const coversLittle = 1.5
 
 func (t *threads) add(k *signals.Threads) {
-	t.merge(threads{k.Seconds, float64(k.Full) * k.Seconds, k.Top, k.Collector})
+	t.merge(threads{k.Seconds, float64(k.Full) * k.Seconds, k.Top, k.Collector, k.Awake})
 }
 
 func (t *threads) merge(o threads) {
@@ -19,6 +19,7 @@ func (t *threads) merge(o threads) {
 	t.full += o.full
 	t.top += o.top
 	t.collector += o.collector
+	t.awake += o.awake
 }
 
 // Threads are the threads of all replicas together, on average over time. Full ones ran, or
@@ -28,6 +29,7 @@ type Threads struct {
 	Seconds   float64 // in which they were read, summed over replicas; 0: they were not
 	Full, Top float64
 	Collector float64 // CPUs of the threads that collect garbage
+	Awake     float64 // CPUs of the threads that hardly slept
 }
 
 // Threads returns how busy the threads were.
@@ -36,5 +38,6 @@ func (s *Server) Threads() Threads {
 	if k.seconds == 0 {
 		return Threads{}
 	}
-	return Threads{Seconds: k.seconds, Full: k.full / k.seconds * max(1, s.count()), Top: k.top / k.seconds, Collector: k.collector / k.seconds * max(1, s.count())}
+	n := max(1, s.count())
+	return Threads{Seconds: k.seconds, Full: k.full / k.seconds * n, Top: k.top / k.seconds, Collector: k.collector / k.seconds * n, Awake: k.awake / k.seconds * n}
 }

@@ -248,6 +248,8 @@ type Threads struct {
 	Top     float64 `json:"top_s"` // seconds that the busiest one ran or waited for a CPU
 	// Collector is the CPU time in seconds of the threads that collect garbage, of a JVM or .NET.
 	Collector float64 `json:"collector_s,omitempty"`
+	// Awake is the CPU time in seconds of those that ran or waited for a CPU for 80% of the time.
+	Awake float64 `json:"awake_s,omitempty"`
 }
 
 // Host is what the machine did over one interval, in CPU seconds per second (cores).

@@ -104,6 +104,13 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.AlsoCollected: func(f finding.Finding) string {
 		return fmt.Sprintf("and %.0f%% of its CPU time collected garbage", 100*f.Share)
 	},
+	finding.AlsoAwake: func(f finding.Finding) string {
+		text := fmt.Sprintf("and threads that never sleep, because they wait busily or work in the background, used %.2f CPUs without requests", f.Value)
+		if f.Share > 0 {
+			text += fmt.Sprintf(", %.0f%% of its limit", 100*f.Share)
+		}
+		return text
+	},
 	finding.AgentsRan: func(f finding.Finding) string {
 		return fmt.Sprintf("%.0f of %d agents ran until the end of trial %d", f.Value, f.Of, f.N)
 	},

@@ -114,6 +114,8 @@ var samples = []finding.Finding{
 	{Kind: finding.AcksDelayed, N: 300, Share: 0.97},
 	{Kind: finding.AlsoCollected, Share: 0.96},
 	{Kind: finding.AlsoDelayed, N: 957, Share: 0.94},
+	{Kind: finding.AlsoAwake, Value: 0.45, Share: 0.9},
+	{Kind: finding.AlsoAwake, Value: 1},
 	{Kind: finding.AgentsRan, Value: 19, Of: 20, N: 3},
 	{Kind: finding.TailOfGenerator, Share: 0.6},
 	{Kind: finding.TailNotThrottled, Share: 0.02, Allowed: 0.45, Because: limit},

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
 )
@@ -46,9 +47,25 @@ func Check(builtin string) error {
 	return nil
 }
 
-// Version is the version of a built-in database on this machine: "15.18", or with its
+// Versions adds the versions of the databases that the experiment starts.
+func Versions(ctx context.Context, e *experiment.Experiment, versions map[string]string) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for i := range e.Cells {
+		for _, d := range e.Cells[i].Service.Dependencies {
+			if d.Builtin == "" || versions[d.Builtin] != "" {
+				continue
+			}
+			if found := builtinVersion(ctx, d.Builtin); found != "" {
+				versions[d.Builtin] = found
+			}
+		}
+	}
+}
+
+// builtinVersion is the version of a built-in database on this machine: "15.18", or with its
 // backend "FerretDB 1.24.0 over PostgreSQL 15.18"; "" if it is not known.
-func Version(ctx context.Context, builtin string) string {
+func builtinVersion(ctx context.Context, builtin string) string {
 	switch builtin {
 	case experiment.Postgres:
 		if bin, err := findPostgres(); err == nil {

@@ -122,7 +122,7 @@ func TestWhatIsMissingIsSaidWithTheWayOut(t *testing.T) {
 				t.Errorf("%s: %v, want %q in it", c.builtin, err, words)
 			}
 		}
-		if version := Version(t.Context(), c.builtin); version != "" {
+		if version := builtinVersion(t.Context(), c.builtin); version != "" {
 			t.Errorf("%s has the version %s", c.builtin, version)
 		}
 	}

@@ -240,7 +240,7 @@ func TestMongoDB(t *testing.T) {
 	if n, err := devices.CountDocuments(t.Context(), bson.D{}); n != 2 || err != nil {
 		t.Errorf("%d documents, %v, want 2", n, err)
 	}
-	version := Version(t.Context(), experiment.MongoDB)
+	version := builtinVersion(t.Context(), experiment.MongoDB)
 	if len(replicas) == 2 && !(strings.HasPrefix(version, "FerretDB 1.") && strings.Contains(version, " over PostgreSQL ")) {
 		t.Errorf("version %q", version)
 	}

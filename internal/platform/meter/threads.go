@@ -20,6 +20,10 @@ const (
 	// A full thread runs or waits for a CPU for fullThread of the time, and runs for
 	// fullRan of it: several that share one CPU wait most of the time, and none is full.
 	fullThread, fullRan = 0.9, 0.5
+	// A thread that never sleeps ran or waited for awakeThread of the time at least, as the
+	// counters have it: a wait that lasts is not counted yet, and a CPU limit may make one last
+	// for nearly a period, 0.1 of 0.5 s.
+	awakeThread = 0.8
 )
 
 // Threads reads how busy the threads of a replica are. The zero value is ready. Several
@@ -86,6 +90,9 @@ func threadsBetween(before, now map[int]proc.Schedstat, collects map[int]bool, s
 		ran, wanted := s.Ran.Seconds(), min(seconds, (s.Ran+s.Waited).Seconds())
 		if wanted >= fullThread*seconds && ran >= fullRan*seconds {
 			all.Full++
+		}
+		if wanted >= awakeThread*seconds {
+			all.Awake += ran
 		}
 		all.Top = max(all.Top, wanted)
 		if collects[id] {

@@ -21,7 +21,7 @@ func TestThreadsBetweenTwoReadings(t *testing.T) {
 		4: {Ran: 30 * ms},                    // it is new
 	}
 	got := threadsBetween(before, now, map[int]bool{1: true, 4: true}, 0.5)
-	want := &signals.Threads{Seconds: 0.5, Count: 4, Full: 1, Top: 0.5, Collector: 0.43}
+	want := &signals.Threads{Seconds: 0.5, Count: 4, Full: 1, Top: 0.5, Collector: 0.43, Awake: 0.53}
 	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })); d != "" {
 		t.Error(d)
 	}

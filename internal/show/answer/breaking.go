@@ -217,6 +217,10 @@ func (a *asked) noneFound(none []int) Answer {
 // that of the first.
 func (a *asked) notFound(who string, cells []*summary.Cell) Answer {
 	answer := Answer{What: "No breaking point was found for " + who + ".", Why: reason(cells[0]), Do: a.next(cells[0])}
+	if shown := cells[0].Breaking.Shown; slices.ContainsFunc(shown, awake) {
+		f := shown[slices.IndexFunc(shown, awake)]
+		answer.Why = strings.TrimSuffix(answer.Why, ".") + "; " + neverSleep(f, "its CPU limit") + "."
+	}
 	if b := cells[0].Breaking; search.Ended(b.Ended).Changed() {
 		what, why, _ := strings.Cut(narrative.Reason(b), "; ")
 		answer.What, answer.Why = who+" has no breaking point: "+what+".", why+"."
@@ -245,6 +249,11 @@ func (a *asked) next(c *summary.Cell) string {
 	switch {
 	case a.restless([]*summary.Cell{c}) && (b.Load() == nil || b.AtLeast || b.Untested):
 		return a.undisturbed()
+	case !b.AtLeast && slices.ContainsFunc(b.Shown, awake):
+		if limitedByCPU(c) {
+			return awakeAdvice + ", or raise the CPU limit."
+		}
+		return awakeAdvice + "."
 	case b.LimitedBy == summary.ByHost:
 		return "use a machine with more CPUs."
 	case b.LimitedBy == summary.ByGenerator || search.Ended(b.Ended) == search.Limited:
@@ -370,6 +379,9 @@ const acceptAdvice = "raise the backlog of its listening socket (and net.core.so
 
 // collectorAdvice is what to do about a CPU limit of which much collects garbage.
 const collectorAdvice = "give its heap more memory, or raise the CPU limit."
+
+// awakeAdvice is what to do about threads that never sleep.
+const awakeAdvice = "let these threads sleep when they wait (top -H shows which)"
 
 // ackAdvice is what to do about answers in parts.
 const ackAdvice = "set TCP_NODELAY on its connections, or write each answer at once."

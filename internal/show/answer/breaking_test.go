@@ -194,6 +194,28 @@ func TestAdviceOfBusyThreads(t *testing.T) {
 	}
 }
 
+// Threads that never sleep use CPU that no request asks for: they come before a higher limit.
+func TestThreadsThatNeverSleep(t *testing.T) {
+	for _, c := range []struct {
+		by      string
+		shown   []finding.Finding
+		why, do string
+	}{
+		{summary.ByCPULimit, []finding.Finding{{Kind: finding.LimitUsed, Use: finding.Use{OfLimit: ptr(1.0), Throttled: ptr(0.6)}}, {Kind: finding.AlsoAwake, Value: 0.36, Share: 0.45}},
+			"its CPU limit: 100% used, throttled in 60% of the periods; threads that never sleep use 45% of it without requests.",
+			"let these threads sleep when they wait (top -H shows which), or raise the CPU limit."},
+		{summary.ByHost, []finding.Finding{{Kind: finding.HostBusy, Host: finding.Host{Busy: 2, CPUs: 2}}, {Kind: finding.AlsoAwake, Value: 1}},
+			"the CPUs of the machine: 2.00 of 2 were busy; threads that never sleep use 1.00 CPUs without requests.",
+			"let these threads sleep when they wait (top -H shows which)."},
+	} {
+		cell := cellOf("node", breaksBetween(90, 100, 110, c.by))
+		cell.Breaking.Shown = c.shown
+		if got := answer.Of(&summary.Summary{Cells: numbered(cell)}); got.Why != c.why || got.Do != c.do {
+			t.Errorf("%s: %q, %q", c.by, got.Why, got.Do)
+		}
+	}
+}
+
 // A rule of a service that refuses requests is not shown by what it uses.
 func TestAdviceOfErrors(t *testing.T) {
 	for _, c := range []struct {

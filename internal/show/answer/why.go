@@ -37,11 +37,25 @@ func (a *asked) limit(c *summary.Cell) string {
 			text += fmt.Sprintf("; %s of the slow answers also wait 40 ms for an acknowledgement (TCP_NODELAY)", whole(f.Share))
 		case finding.AlsoCollected:
 			text += fmt.Sprintf("; %s of its CPU time collected garbage", whole(f.Share))
+		case finding.AlsoAwake:
+			text += "; " + neverSleep(f, "it")
 		case finding.AlsoWaited:
 			text += fmt.Sprintf("; at low loads a request waits %s of %s ms for its dependency", digits.Three(f.Other), digits.Three(f.Value))
 		}
 	}
 	return text + "."
+}
+
+// awake reports whether a finding is that threads never sleep.
+func awake(f finding.Finding) bool { return f.Kind == finding.AlsoAwake }
+
+// neverSleep is how much CPU such threads use, as a share of a limit if there is one.
+func neverSleep(f finding.Finding, limit string) string {
+	used := fmt.Sprintf("%.2f CPUs", f.Value)
+	if f.Share > 0 {
+		used = whole(f.Share) + " of " + limit
+	}
+	return "threads that never sleep use " + used + " without requests"
 }
 
 // causeWords are the limits without figures.
