@@ -33,6 +33,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 	}
 	if held {
 		s.LatencyMS, s.ServiceMS = summary.QuantilesOf(all.Client.Latency), summary.QuantilesOf(all.Client.Service)
+		s.StreamsMS = summary.StreamsOf(all.Client.Streams)
 		s.OfAll = objective.OfAll(all, held)
 	}
 	for _, v := range c.plan.Vary {

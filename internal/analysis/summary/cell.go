@@ -27,6 +27,7 @@ type Cell struct {
 	// OfAll are the quantiles of all requests, as in TrialFigures; null: LatencyMS has them.
 	OfAll        *AllRequests          `json:"of_all_requests,omitempty"`
 	ServiceMS    *Quantiles            `json:"service_ms"`
+	StreamsMS    *Streams              `json:"streams_ms,omitempty"`
 	Errors       ErrorCounts           `json:"errors"`
 	CPU          CPU                   `json:"cpu"`
 	Replicas     *Replicas             `json:"replicas,omitempty"` // if the platform reports their number over time

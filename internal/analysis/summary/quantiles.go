@@ -22,6 +22,20 @@ type Quantiles struct {
 	Beyond int64 `json:"beyond_range,omitempty"`
 }
 
+// Streams are the times of the messages that a service streamed.
+type Streams struct {
+	First   *Quantiles `json:"first"`   // from the intended time to the first message
+	Between *Quantiles `json:"between"` // from one message to the next; null: no stream had two
+}
+
+// StreamsOf is nil if no stream had a message.
+func StreamsOf(s *signals.Streams) *Streams {
+	if s == nil {
+		return nil
+	}
+	return &Streams{QuantilesOf(s.First), QuantilesOf(s.Between)}
+}
+
 // QuantilesOf returns nil if nothing was recorded.
 func QuantilesOf(h *signals.Histogram) *Quantiles {
 	if h.Count() == 0 {

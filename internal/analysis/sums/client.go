@@ -13,6 +13,7 @@ type Client struct {
 	Errors  summary.ErrorCounts
 	Latency *signals.Histogram // done − intended
 	Service *signals.Histogram // done − sent
+	Streams *signals.Streams   // nil: no stream had a message
 	Resent  int64              // requests that were sent a second time
 	Stray   int64              // connections that were replaced because of stray bytes
 	NoPorts int64              // connections that could not be made for lack of a local port
@@ -78,6 +79,7 @@ func (c *Client) Add(f *signals.Frame) {
 	c.mostOpen = max(c.mostOpen, c.open[f.Seq])
 	c.Latency.Merge(k.Latency)
 	c.Service.Merge(k.Service)
+	c.Streams = c.Streams.Plus(k.Streams)
 }
 
 func (c *Client) merge(o *Client) {
@@ -98,6 +100,7 @@ func (c *Client) merge(o *Client) {
 	c.mostOpen = max(c.mostOpen, o.mostOpen)
 	c.Latency.Merge(o.Latency)
 	c.Service.Merge(o.Service)
+	c.Streams = c.Streams.Plus(o.Streams)
 }
 
 // Requests counts the requests that were due: ended, good or not, or never sent.

@@ -126,6 +126,9 @@ type Client struct {
 	Service *Histogram `json:"service"`
 	SendLag *Histogram `json:"send_lag"`
 
+	// Streams are the times of messages that services streamed; nil: none came.
+	Streams *Streams `json:"streams,omitempty"`
+
 	// Slow is a sample of the slow requests. It is sent with the frame, and written to
 	// slow.ndjson instead of frames.ndjson. SlowSeen is how many there were.
 	Slow     []Slow `json:"slow,omitempty"`
@@ -136,6 +139,26 @@ type Client struct {
 	// Throttled is the time in seconds in which a CPU limit of the agent's own control
 	// group throttled it, summed over CPUs; null: not measured.
 	Throttled *float64 `json:"throttled_s,omitempty"`
+}
+
+// Streams are the times of the messages of gRPC's streams, also of those that failed later. Messages
+// that were read together have the time of the last one.
+type Streams struct {
+	First   *Histogram `json:"first"`   // the first message - intended
+	Between *Histogram `json:"between"` // a further message - the one before
+}
+
+// Plus is the sum of both, of which each may be nil. It changes s, unless s is nil.
+func (s *Streams) Plus(o *Streams) *Streams {
+	if o == nil {
+		return s
+	}
+	if s == nil {
+		s = &Streams{NewHistogram(), NewHistogram()}
+	}
+	s.First.Merge(o.First)
+	s.Between.Merge(o.Between)
+	return s
 }
 
 // Bad is the number of requests that ended without a good answer.
@@ -185,6 +208,7 @@ func (c *Client) Add(o *Client) {
 	c.Latency.Merge(o.Latency)
 	c.Service.Merge(o.Service)
 	c.SendLag.Merge(o.SendLag)
+	c.Streams = c.Streams.Plus(o.Streams)
 }
 
 // Hear keeps what a service said of a failed call, unless there is nothing or an earlier text

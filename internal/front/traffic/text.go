@@ -261,12 +261,18 @@ func latencies(r *Result, out display.Terminal) string {
 		}
 		return all
 	}
-	table := out.Table([]display.Column{
+	columns := []display.Column{
 		{Head: "Latency, ms", Left: true, Cells: indented(names)},
 		{Head: "from intended", Cells: values(c.LatencyMS)},
 		{Head: "from sent", Cells: values(c.ServiceMS)},
-	})
-	return table + "\n"
+	}
+	if s := c.StreamsMS; s != nil {
+		columns = append(columns, display.Column{Head: "first message", Cells: values(s.First)})
+		if s.Between != nil {
+			columns = append(columns, display.Column{Head: "between messages", Cells: values(s.Between)})
+		}
+	}
+	return out.Table(columns) + "\n"
 }
 
 func indented(all []string) []string {

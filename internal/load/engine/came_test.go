@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/load/wire"
 )
 
 // stands stops the loop for a time, from a time of the trial on.
@@ -192,4 +193,43 @@ func near(t *testing.T, what string, got, want time.Duration) {
 	if got < want || got > want+want/100 {
 		t.Errorf("%s: %v; want %v", what, got, want)
 	}
+}
+
+// The messages of a stream have the times at which they came: the first from when the request
+// was due, the others from the one before.
+func TestMessagesOfAStream(t *testing.T) {
+	const message = "5\r\n\x00\x00\x00\x00\x00\r\n"
+	s := service{answer: func(time.Duration, int) []piece {
+		return []piece{
+			{after: 3 * ms, bytes: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"},
+			{after: 4 * ms, bytes: message},
+			{after: 20 * ms, bytes: "5\r\n\x00\x00\x00\x00\x01\r\n"}, // not whole
+			{after: ms, bytes: "1\r\nx\r\n"},
+			{after: 20 * ms, bytes: message + message},
+			{after: 10 * ms, bytes: "0\r\ngrpc-status: 0\r\n\r\n"},
+		}
+	}}
+	p := plan(Load{Open: true, Even: true, Curve: steady(t, 10, 10*100*ms)})
+	template, err := wire.Request{Method: "POST", Host: "h", Headers: map[string]string{"Content-Type": "application/grpc"}}.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Targets {
+		p.Targets[i].Requests = []*wire.Template{template}
+	}
+	sim := simulate(t, p, s)
+	for _, w := range sim.worlds {
+		w.size = len(template.Fixed())
+	}
+	all := total(sim.run(t))
+	streams := all.Streams
+	if all.Good != 10 || streams == nil || streams.First.Count() != 10 || streams.Between.Count() != 30 || all.AckDelayed+all.Apart != 0 {
+		t.Fatalf("%d good, %+v", all.Good, streams)
+	}
+	near(t, "the first message", streams.First.Min(), 7*ms)
+	near(t, "the first message at most", streams.First.Max(), 7*ms)
+	near(t, "two messages at once", streams.Between.Quantile(0.2), time.Microsecond) // the shortest time
+	near(t, "a message in parts", streams.Between.Quantile(0.99), 21*ms)
+	near(t, "the median between", streams.Between.Quantile(0.5), 20*ms)
+	near(t, "the end", all.Latency.Max(), 58*ms)
 }

@@ -200,6 +200,7 @@ func (l *loop) send(i int32, lag time.Duration) {
 	s.state, s.sent, s.lag = inFlight, sent, lag
 	s.answer.Begin(s.head, l.mix.check(s).Needle())
 	s.answer.Calls(s.call)
+	s.messages = 0
 	if len(s.request) >= longMessage || s.written < len(s.request) {
 		l.watch()
 	}

@@ -111,6 +111,9 @@ func (l *loop) readOn() {
 func (l *loop) take(i int32, p []byte, came time.Duration) {
 	s := &l.slots[i]
 	n, whole, err := l.heads[s.kind].Read(&s.answer, p)
+	if s.call != nil && !s.call.Single {
+		l.hear(s, min(max(came, s.sent), l.now))
+	}
 	switch {
 	case err != nil:
 		l.fail(i, malformed)
@@ -125,6 +128,24 @@ func (l *loop) take(i int32, p []byte, came time.Duration) {
 	}
 }
 
+// hear records the times of the messages of a stream that have come, the last of them at came.
+func (l *loop) hear(s *slot, came time.Duration) {
+	n := s.answer.Messages()
+	in := l.periodOf(came)
+	if n == s.messages || s.intended < in.counted {
+		return
+	}
+	streams := in.tally.streams()
+	for ; s.messages < n; s.messages++ {
+		if s.messages == 0 {
+			streams.First.Record(came - s.intended)
+		} else {
+			streams.Between.Record(came - s.heard)
+		}
+		s.heard = came
+	}
+}
+
 // answered ends a request whose answer was complete at came. The request counts as
 // done then, and its connection as free, even if the loop noticed it later: the
 // difference is the generator's delay, and part of the next request's send lag. A user
@@ -134,7 +155,7 @@ func (l *loop) answered(i int32, came time.Duration, stray bool) {
 	s := &l.slots[i]
 	l.part(&l.inFlight, i)
 	came = min(max(came, s.sent), l.now)
-	if in := l.count(s, answered, came); s.parted > s.sent && s.intended >= in.counted {
+	if in := l.count(s, answered, came); s.call == nil && s.parted > s.sent && s.intended >= in.counted {
 		in.tally.apart(came - s.parted)
 	}
 	l.goOn(max(came, l.begun, l.source.began), 0)

@@ -32,7 +32,7 @@ type framedServer struct {
 
 // startFramed starts a server without TLS that calls serve for each request with its
 // stream; if serve returns false, the server closes the connection.
-func startFramed(t *testing.T, settings []http2.Setting, serve func(f *framed, stream uint32) bool) (Target, *framedServer) {
+func startFramed(t testing.TB, settings []http2.Setting, serve func(f *framed, stream uint32) bool) (Target, *framedServer) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -183,3 +183,41 @@ func TestCallsCountByTheirStatus(t *testing.T) {
 		t.Errorf("%q, want %q", sum.Said, said)
 	}
 }
+
+// BenchmarkPaceOfAStream compares what a loop sees of streams with what their service did: it
+// sends a message each 5 ms, and takes the times between them by its own clock.
+func BenchmarkPaceOfAStream(b *testing.B) {
+	const messages, every = 100, 5 * time.Millisecond
+	for b.Loop() {
+		theirs := signals.NewHistogram()
+		target, _ := startFramed(b, nil, func(f *framed, stream uint32) bool {
+			if !f.head(stream, false) {
+				return false
+			}
+			last, from := time.Time{}, time.Now()
+			for i := range messages {
+				time.Sleep(time.Until(from.Add(time.Duration(i) * every)))
+				now := time.Now()
+				if i > 0 {
+					theirs.Record(now.Sub(last))
+				}
+				last = now
+				if f.WriteData(stream, false, []byte("\x00\x00\x00\x00\x01x")) != nil {
+					return false
+				}
+			}
+			return f.trailers(stream, "grpc-status", "0")
+		})
+		p := planOf(b, target, Transport{HTTP2: true, Streams: 1}, 4, wire.Request{Method: "POST", Headers: map[string]string{"Content-Type": "application/grpc"}})
+		p.Load.Curve = steady(b, 1, schedule.Endless)
+		sum, err := ran(b, p)
+		if err != nil || sum.Good != 4 || sum.Streams == nil || sum.Streams.Between.Count() != 4*(messages-1) {
+			b.Fatalf("%d good, %+v: %v", sum.Good, sum.Streams, err)
+		}
+		for name, q := range map[string]float64{"p50": 0.5, "p99": 0.99, "max": 1} {
+			ours, own := sum.Streams.Between.Quantile(q), theirs.Quantile(q)
+			b.ReportMetric(float64(own.Microseconds()), "service-"+name+"-us")
+			b.ReportMetric(float64((ours - own).Microseconds()), "off-"+name+"-us")
+		}
+	}
+}

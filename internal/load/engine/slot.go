@@ -33,6 +33,8 @@ type slot struct {
 	written    int // bytes of the request
 	failures   int // consecutive connections without a byte of an answer
 	answer     wire.Answer
+	messages   int           // of its answer that have come, if it is a stream
+	heard      time.Duration // when the last of them came
 	parted     time.Duration // when its last part but one came, of this request or an earlier one
 }
 

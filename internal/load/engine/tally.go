@@ -29,6 +29,14 @@ func newTally() *tally {
 	}
 }
 
+// streams are the times of messages, which most loads have none of.
+func (t *tally) streams() *signals.Streams {
+	if t.Streams == nil {
+		t.Streams = &signals.Streams{First: signals.NewHistogram(), Between: signals.NewHistogram()}
+	}
+	return t.Streams
+}
+
 // reset empties the tally and keeps its memory.
 func (t *tally) reset() {
 	latency, service, lag, sample := t.Latency, t.Service, t.SendLag, t.slow

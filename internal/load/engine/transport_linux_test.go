@@ -61,7 +61,7 @@ var ways = []way{
 }
 
 // planOf is a plan of a number of requests of each kind to a target.
-func planOf(t *testing.T, target Target, transport Transport, n int64, requests ...wire.Request) Plan {
+func planOf(t testing.TB, target Target, transport Transport, n int64, requests ...wire.Request) Plan {
 	p := plan(Load{Requests: n, Curve: steady(t, 8, schedule.Endless)})
 	p.Timeout, p.Kinds, p.Transport = 10*time.Second, nil, transport
 	for _, r := range requests {
@@ -74,7 +74,7 @@ func planOf(t *testing.T, target Target, transport Transport, n int64, requests 
 }
 
 // ran runs a plan to its end and returns the sum of its intervals.
-func ran(t *testing.T, p Plan) (*tally, error) {
+func ran(t testing.TB, p Plan) (*tally, error) {
 	t.Helper()
 	e, err := Open(p)
 	if err != nil {

@@ -77,6 +77,9 @@ func (a *Answer) takeCode(value []byte) {
 	}
 }
 
+// Messages is how many messages of the answer to a gRPC call have come.
+func (a *Answer) Messages() int { return a.messages.whole }
+
 // Pushback reports whether the service of a gRPC call that failed named a time before a retry.
 func (a *Answer) Pushback() bool { return a.pushback && a.status >= signals.FirstCall }
 

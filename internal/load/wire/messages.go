@@ -12,7 +12,7 @@ type Call struct {
 // Messages counts the messages of an answer, each of which has a prefix: whether it is
 // compressed, and its length (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
 type Messages struct {
-	whole  int
+	whole  int // that have come
 	prefix [5]byte
 	have   int   // bytes of the prefix
 	left   int64 // bytes of the message to come
