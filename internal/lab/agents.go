@@ -110,7 +110,7 @@ func (all *agents) lead() time.Duration {
 			return 500*time.Millisecond + each
 		}
 	}
-	return 10*time.Millisecond + each
+	return 3*time.Millisecond + each
 }
 
 // start has all agents start at a time of the lab's clock.

@@ -98,7 +98,9 @@ func kernelHZ(release string) *int {
 			return nil
 		}
 	}
-	n, err := strconv.Atoi(firstMatch(`(?m)^CONFIG_HZ=(\d+)$`, string(text)))
+	_, value, _ := bytes.Cut(text, []byte("\nCONFIG_HZ="))
+	value, _, _ = bytes.Cut(value, []byte("\n"))
+	n, err := strconv.Atoi(string(value))
 	if err != nil {
 		return nil
 	}
