@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,15 +67,11 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if err := agent.CheckPolicy(); err != nil {
 		return usageError{err}
 	}
-	f.UsersSet = cmd.Flags().Changed("users")
-	if err := f.Contradiction(cmd.Flags().Changed); err != nil {
+	if err := cmp.Or(f.Contradiction(cmd.Flags().Changed), f.CheckFiles()); err != nil {
 		return usageError{err}
 	}
 	thresholds, err := traffic.ParseThresholds(f.thresholds)
 	if err != nil {
-		return usageError{err}
-	}
-	if err := f.CheckFiles(); err != nil {
 		return usageError{err}
 	}
 	if f.junit != "" && len(thresholds) == 0 {

@@ -22,7 +22,6 @@ func flagged(t *testing.T, args ...string) (*loadFlags, error) {
 	if err := c.Flags().Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	f.UsersSet = c.Flags().Changed("users")
 	return f, f.Contradiction(c.Flags().Changed)
 }
 
@@ -31,7 +30,7 @@ func TestContradictingFlags(t *testing.T) {
 		"--stages=":        "--stages is empty",
 		"-t 0":             "want 1 or more",
 		"--timeout 0s":     "want a time above 0",
-		"-c 5 -R 10":       "keep one",
+		"-c 2.5 -R 10":     "a whole number",
 		"-n 5 -d 1s":       "keep one",
 		"-c 2.5":           "a whole number",
 		"--open -c 5":      "--open needs --stages",
@@ -42,9 +41,32 @@ func TestContradictingFlags(t *testing.T) {
 
 		"--no-keepalive --http2": "HTTP/1.1",
 		"--cacert x -k":          "keep one",
+
+		"-c 5 -R 10 --connections 5": "keep one",
 	} {
 		if _, err := flagged(t, strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want in it: %s", line, err, want)
+		}
+	}
+}
+
+// With a rate, -c is the number of connections, as with wrk2, hey and oha.
+func TestConnectionsOfARate(t *testing.T) {
+	target, err := reach.ParseTarget("http://127.0.0.1/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]int{"-R 10 -c 7": 7, "-R 10 --connections 7": 7, "-R 10": 0, "-c 7": 0} {
+		f, err := flagged(t, strings.Fields(line)...)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		e, err := f.Experiment(target, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if got := e.Cells[0].Load.Connections; got != want {
+			t.Errorf("%s: %d connections; want %d", line, got, want)
 		}
 	}
 }

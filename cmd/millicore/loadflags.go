@@ -69,7 +69,7 @@ func (l *latencyValue) String() string { return (*spanValue)(l).String() }
 
 func (f *loadFlags) define(c *cobra.Command) {
 	flags := c.Flags()
-	flags.Float64VarP(&f.Users, "users", "c", 50, "closed loop: users, each of which waits for its answer before the next request")
+	flags.Float64VarP(&f.Users, "users", "c", 50, "closed loop: users, each of which waits for its answer before the next request; with -R the maximum number of connections")
 	flags.Int64VarP(&f.Requests, "requests", "n", 0, "end after this number of requests, instead of --duration")
 	spanVar(flags, &f.Duration, "duration", "d", 10*time.Second, "duration of the load; a number alone is in seconds")
 	flags.Float64VarP(&f.Rate, "rate", "R", 0, "open loop: requests per second, independent of the answers")

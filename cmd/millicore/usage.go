@@ -16,6 +16,7 @@ import (
 	"github.com/millicore/millicore/experiments"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment/spelling"
+	"github.com/millicore/millicore/internal/front/traffic"
 )
 
 // flagError is the error about a flag of a command line that could not be read.
@@ -180,6 +181,9 @@ func unknownFlag(c *cobra.Command, err *pflag.NotExistError, args []string, help
 	if instead := removedFlags[c.Name()][typed]; instead != "" {
 		return fmt.Errorf("%s was removed; %s", shown, instead)
 	}
+	if here := traffic.Instead(typed); here != "" && c.Name() == "load" {
+		return fmt.Errorf("unknown flag %s; here %s", shown, here)
+	}
 	if near := spelling.Nearest(typed, flagNames(c)); near != "" && len(typed) > 1 {
 		return fmt.Errorf("unknown flag %s; did you mean --%s?", shown, near)
 	}
@@ -257,6 +261,9 @@ func unknownCommand(root *cobra.Command, args []string) error {
 // exactly is cobra.ExactArgs with a description of the arguments in its error.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
+		if cmd.Name() == "load" && len(args) > n && cmd.Flags().Changed("quiet") {
+			return errors.New("-q takes no value: it is --quiet; here " + traffic.Instead("q"))
+		}
 		if len(args) != n {
 			got := "none"
 			if len(args) > 0 {

@@ -102,7 +102,7 @@ func waitsOf(w *sums.Waits) *summary.Waits {
 }
 
 func generatorOf(t *sums.Total) summary.Generator {
-	out := summary.Generator{SentLate: t.Client.Latency.Count() > 0 && t.Noise.SentLate(), DueRPS: t.Client.Due(), SentRPS: t.Client.Sent(), Cores: t.Client.Cores(), OpenConnections: t.Client.OpenConnections(), Resent: t.Client.Resent, Stray: t.Client.Stray, NoPorts: t.Client.NoPorts, ThrottledShare: t.Noise.ThrottledShare(),
+	out := summary.Generator{SentLate: t.Client.Latency.Count() > 0 && t.Noise.SentLate(), DueRPS: t.Client.Due(), SentRPS: t.Client.Sent(), Cores: t.Client.Cores(), OpenConnections: t.Client.OpenConnections(), Resent: t.Client.Resent, Stray: t.Client.Stray, NoPorts: t.Client.NoPorts, OtherSources: t.Client.OtherSources, ThrottledShare: t.Noise.ThrottledShare(),
 		RunWaitCores: sums.Over(t.Noise.RunWait(), new(t.Client.Seconds()))}
 	if lag := t.Noise.SendLag(); lag.Count() > 0 {
 		out.SendLagP99US = new(summary.MS(lag.Quantile(0.99)) * 1000)

@@ -40,6 +40,7 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 	flag(summary.FlagSentLate, s.Generator.SentLate && !s.Generator.Limited)
 	flag(summary.FlagGeneratorLimited, s.Generator.Limited)
 	flag(summary.FlagNoPorts, s.Generator.NoPorts > 0)
+	flag(summary.FlagOtherSources, s.Generator.OtherSources > 0 && s.Errors.OfService() > 0)
 	flag(summary.FlagUnaccepted, unaccepted(&whole.Client.Errors))
 	flag(summary.FlagStuck, !find && c.stuck(s))
 	flag(summary.FlagRestarted, sums.Value(s.Restarts) > 0)

@@ -138,10 +138,11 @@ type Generator struct {
 	// OpenConnections is the highest number of connections open at one time; null: not
 	// measured.
 	OpenConnections *int64 `json:"open_connections,omitempty"`
-	Resent          int64  `json:"resent,omitempty"`      // requests sent a second time, because the service closed their idle connection
-	Stray           int64  `json:"stray,omitempty"`       // connections replaced because of bytes that belong to no answer
-	NoPorts         int64  `json:"no_ports,omitempty"`    // connections not made for lack of a local port
-	Lost            int    `json:"lost_agents,omitempty"` // agents that stopped under load, over all trials
+	Resent          int64  `json:"resent,omitempty"`        // requests sent a second time, because the service closed their idle connection
+	Stray           int64  `json:"stray,omitempty"`         // connections replaced because of bytes that belong to no answer
+	NoPorts         int64  `json:"no_ports,omitempty"`      // connections not made for lack of a local port
+	OtherSources    int64  `json:"other_sources,omitempty"` // connections of an agent from 127.0.0.2 and so on
+	Lost            int    `json:"lost_agents,omitempty"`   // agents that stopped under load, over all trials
 	// Limited: it could not send the load, so that rates are lower bounds. SentLate: the
 	// lateness of its requests matters, so that latencies include its own delay. A
 	// generator that sends late may reach the rate.

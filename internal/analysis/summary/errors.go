@@ -23,6 +23,16 @@ type ErrorCounts struct {
 	Dropped   int64 `json:"dropped"`
 }
 
+// OfService is how many requests the service refused, did not answer, or answered with an
+// error.
+func (e *ErrorCounts) OfService() int64 {
+	n := e.Timeouts + e.Refused + e.Cut
+	for _, of := range e.Status {
+		n += of
+	}
+	return n
+}
+
 // Add adds other counts.
 func (e *ErrorCounts) Add(o *ErrorCounts) {
 	e.Timeouts += o.Timeouts

@@ -30,6 +30,7 @@ const (
 	FlagGeneratorLimited Flag = "generator_limited" // it could not send the load
 	FlagAgentStopped     Flag = "agent_stopped"     // by a signal, for a time or permanently
 	FlagNoPorts          Flag = "no_ports"          // the generator's machine had no free local port
+	FlagOtherSources     Flag = "other_sources"     // requests failed, and connections came from several addresses
 
 	// The service and its dependencies.
 	FlagRestarted           Flag = "restarted"

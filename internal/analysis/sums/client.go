@@ -17,7 +17,9 @@ type Client struct {
 	Resent  int64              // requests that were sent a second time
 	Stray   int64              // connections that were replaced because of stray bytes
 	NoPorts int64              // connections that could not be made for lack of a local port
-	Stuck   int64              // requests of the warm-up that the measurement did not see end
+	// OtherSources is as in signals.Client, of the agent with most.
+	OtherSources int64
+	Stuck        int64 // requests of the warm-up that the measurement did not see end
 
 	AckDelayed, Apart int64 // as in signals.Client
 
@@ -73,6 +75,7 @@ func (c *Client) Add(f *signals.Frame) {
 	c.Resent += k.Resent
 	c.Stray += k.Stray
 	c.NoPorts += k.NoPorts
+	c.OtherSources = max(c.OtherSources, k.OtherSources)
 	c.AckDelayed += k.AckDelayed
 	c.Apart += k.Apart
 	c.open[f.Seq] += k.OpenConnections
@@ -93,6 +96,7 @@ func (c *Client) merge(o *Client) {
 	c.Resent += o.Resent
 	c.Stray += o.Stray
 	c.NoPorts += o.NoPorts
+	c.OtherSources = max(c.OtherSources, o.OtherSources)
 	c.Stuck += o.Stuck
 	c.AckDelayed += o.AckDelayed
 	c.Apart += o.Apart

@@ -112,6 +112,9 @@ type Client struct {
 	// NoPorts is how often no connection could be made because the agent's machine had no
 	// free local port. The requests waited, which is send lag.
 	NoPorts int64 `json:"no_ports,omitempty"`
+	// OtherSources is how many connections the agent has made so far, since the start of the
+	// trial, from other source addresses than the kernel chooses: 127.0.0.2 and so on.
+	OtherSources int64 `json:"other_sources,omitempty"`
 	// OpenConnections is the highest number of connections open at one time. With
 	// several event loops it is the sum of their maxima. 0: not measured.
 	OpenConnections int64   `json:"open_connections,omitempty"`

@@ -23,8 +23,8 @@ import (
 // Options are the flags of `millicore load` that define the load. Their names follow
 // hey, wrk, wrk2 and k6. Errors name the flags.
 type Options struct {
-	Users       float64 // -c
-	UsersSet    bool    // -c was set: the users are not the default
+	Users       float64 // -c; with a rate the number of connections
+	UsersSet    bool    // -c was set: the users are not the default; see Contradiction
 	Requests    int64   // -n
 	Duration    time.Duration
 	Rate        float64 // -R
@@ -68,14 +68,15 @@ const (
 	usualDuration = time.Hour
 )
 
-// Contradiction reports flags that exclude each other, or have no effect. changed reports
-// whether a flag was set.
+// Contradiction reports flags that exclude each other, or have no effect, and sets UsersSet.
+// changed reports whether a flag was set.
 func (o *Options) Contradiction(changed func(string) bool) error {
 	both := func(a, b string) bool { return changed(a) && changed(b) }
+	o.UsersSet = changed("users")
 	_, _, body := SplitBody("-b", o.Body)
 	switch {
-	case both("rate", "users"):
-		return errors.New("-R (a rate) and -c (users that wait for their answers) exclude each other; keep one; for a number of connections use --connections")
+	case both("rate", "users") && changed("connections"):
+		return errors.New("with -R, -c is the number of connections, as --connections is: keep one")
 	case changed("stages") && o.Stages == "":
 		return errors.New("--stages is empty: write stages as 30s:50,1m:200")
 	case changed("threads") && o.Threads < 1:
@@ -256,6 +257,9 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 	}
 	s.Set("", "load.agents", 1)
 	s.SetGiven("-t", "load.threads", o.Threads)
+	if o.Rate > 0 && o.UsersSet {
+		s.Set("-c", "load.connections", int(o.Users))
+	}
 	s.SetGiven("--connections", "load.connections", o.Connections)
 	s.SetGiven("--timeout", "load.timeout", o.Timeout)
 	s.SetGiven("-d", "measure.duration", length)

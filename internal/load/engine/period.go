@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/load/port"
 )
 
 // period is an interval of the trial, and what the loop counts in it.
@@ -101,6 +102,9 @@ func (l *loop) finish() {
 // one at once if it is the last, else by handOn.
 func (l *loop) handOver(end time.Duration, last bool) {
 	l.boundary, l.final = end, last
+	if p, counts := l.poller.(port.Sourcing); counts {
+		l.tally.OtherSources = p.Sourced()
+	}
 	if l.past = append(l.past, l.period); last {
 		l.handOn(len(l.past))
 	}

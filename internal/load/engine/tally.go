@@ -54,6 +54,7 @@ func (t *tally) add(o *tally) {
 	t.InFlight += o.InFlight
 	t.Waiting += o.Waiting
 	t.OpenConnections += o.OpenConnections
+	t.OtherSources += o.OtherSources
 	t.SlowSeen += o.SlowSeen
 	t.Users += o.Users
 	t.Rate += o.Rate

@@ -59,6 +59,12 @@ type Sharing interface {
 	Counted(opened, closed func())
 }
 
+// Sourcing is a poller that counts its connections from other source addresses than the
+// kernel chooses.
+type Sourcing interface {
+	Sourced() int64
+}
+
 // Waiting is how a wait meets its end.
 type Waiting uint8
 

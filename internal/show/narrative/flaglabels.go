@@ -29,6 +29,7 @@ var flagLabels = map[summary.Flag]string{
 	summary.FlagUnaccepted:          "connections not served",
 	summary.FlagStuck:               "requests without an end",
 	summary.FlagNoPorts:             "no free port",
+	summary.FlagOtherSources:        "several source addresses",
 	summary.FlagOOMKilled:           "killed for memory",
 	summary.FlagUnsteady:            "not settled",
 	summary.FlagDependencyThrottled: "dependency throttled",
