@@ -33,6 +33,9 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 	}
 	if held {
 		s.LatencyMS, s.ServiceMS = summary.QuantilesOf(all.Client.Latency), summary.QuantilesOf(all.Client.Service)
+		if first := all.Client.FirstByte; first != nil {
+			s.FirstByteMS = summary.QuantilesOf(first)
+		}
 		s.StreamsMS = summary.StreamsOf(all.Client.Streams)
 		s.OfAll = objective.OfAll(all, held)
 	}

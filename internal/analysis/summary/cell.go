@@ -27,6 +27,7 @@ type Cell struct {
 	// OfAll are the quantiles of all requests, as in TrialFigures; null: LatencyMS has them.
 	OfAll        *AllRequests          `json:"of_all_requests,omitempty"`
 	ServiceMS    *Quantiles            `json:"service_ms"`
+	FirstByteMS  *Quantiles            `json:"first_byte_ms,omitempty"` // the first bytes of the answer - intended; null: each came at once
 	StreamsMS    *Streams              `json:"streams_ms,omitempty"`
 	Errors       ErrorCounts           `json:"errors"`
 	CPU          CPU                   `json:"cpu"`

@@ -13,10 +13,12 @@ type Client struct {
 	Errors  summary.ErrorCounts
 	Latency *signals.Histogram // done − intended
 	Service *signals.Histogram // done − sent
-	Streams *signals.Streams   // nil: no stream had a message
-	Resent  int64              // requests that were sent a second time
-	Stray   int64              // connections that were replaced because of stray bytes
-	NoPorts int64              // connections that could not be made for lack of a local port
+	// FirstByte is as in signals.Client.
+	FirstByte *signals.Histogram
+	Streams   *signals.Streams // nil: no stream had a message
+	Resent    int64            // requests that were sent a second time
+	Stray     int64            // connections that were replaced because of stray bytes
+	NoPorts   int64            // connections that could not be made for lack of a local port
 	// OtherSources is as in signals.Client, of the agent with most.
 	OtherSources int64
 	Stuck        int64 // requests of the warm-up that the measurement did not see end
@@ -80,6 +82,7 @@ func (c *Client) Add(f *signals.Frame) {
 	c.Apart += k.Apart
 	c.open[f.Seq] += k.OpenConnections
 	c.mostOpen = max(c.mostOpen, c.open[f.Seq])
+	c.FirstByte = signals.PlusFirst(c.FirstByte, c.Latency, k)
 	c.Latency.Merge(k.Latency)
 	c.Service.Merge(k.Service)
 	c.Streams = c.Streams.Plus(k.Streams)
@@ -102,6 +105,7 @@ func (c *Client) merge(o *Client) {
 	c.Apart += o.Apart
 	c.cpu += o.cpu
 	c.mostOpen = max(c.mostOpen, o.mostOpen)
+	c.FirstByte = signals.PlusFirst(c.FirstByte, c.Latency, &signals.Client{FirstByte: o.FirstByte, Latency: o.Latency})
 	c.Latency.Merge(o.Latency)
 	c.Service.Merge(o.Service)
 	c.Streams = c.Streams.Plus(o.Streams)

@@ -129,6 +129,10 @@ type Client struct {
 	Service *Histogram `json:"service"`
 	SendLag *Histogram `json:"send_lag"`
 
+	// FirstByte is the first bytes of the answer - intended; of a timeout without one, its
+	// latency. nil: each answer came at once, and Latency is it.
+	FirstByte *Histogram `json:"first_byte,omitempty"`
+
 	// Streams are the times of messages that services streamed; nil: none came.
 	Streams *Streams `json:"streams,omitempty"`
 
@@ -142,6 +146,24 @@ type Client struct {
 	// Throttled is the time in seconds in which a CPU limit of the agent's own control
 	// group throttled it, summed over CPUs; null: not measured.
 	Throttled *float64 `json:"throttled_s,omitempty"`
+}
+
+// PlusFirst adds the first bytes of a frame to others, of which latency are the latencies
+// without this frame. It changes first, unless first is nil.
+func PlusFirst(first, latency *Histogram, o *Client) *Histogram {
+	switch {
+	case first == nil && o.FirstByte == nil:
+		return nil
+	case first == nil:
+		first = NewHistogram()
+		first.Merge(latency)
+	}
+	if o.FirstByte == nil {
+		first.Merge(o.Latency)
+	} else {
+		first.Merge(o.FirstByte)
+	}
+	return first
 }
 
 // Streams are the times of the messages of gRPC's streams, also of those that failed later. Messages
@@ -208,6 +230,7 @@ func (c *Client) Add(o *Client) {
 	for status, text := range o.Said {
 		c.Hear(status, text)
 	}
+	c.FirstByte = PlusFirst(c.FirstByte, c.Latency, o)
 	c.Latency.Merge(o.Latency)
 	c.Service.Merge(o.Service)
 	c.SendLag.Merge(o.SendLag)

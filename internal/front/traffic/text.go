@@ -246,6 +246,9 @@ func section(title string, rows [][2]string, out display.Terminal) string {
 	return b.String()
 }
 
+// early is the most that the time to the first byte is of the latency where it is shown.
+const early = 0.95
+
 // latencies has the latencies from intended, which users experience, and the service times
 // from sent, which most generators report.
 func latencies(r *Result, out display.Terminal) string {
@@ -265,6 +268,9 @@ func latencies(r *Result, out display.Terminal) string {
 		{Head: "Latency, ms", Left: true, Cells: indented(names)},
 		{Head: "from intended", Cells: values(c.LatencyMS)},
 		{Head: "from sent", Cells: values(c.ServiceMS)},
+	}
+	if f := c.FirstByteMS; f != nil && c.StreamsMS == nil && (f.P50 < early*c.LatencyMS.P50 || f.P99 < early*c.LatencyMS.P99) {
+		columns = append(columns, display.Column{Head: "to the first byte", Cells: values(f)})
 	}
 	if s := c.StreamsMS; s != nil {
 		columns = append(columns, display.Column{Head: "first message", Cells: values(s.First)})

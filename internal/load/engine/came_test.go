@@ -187,6 +187,32 @@ func TestTheWaitForAStreamIsTheClients(t *testing.T) {
 	near(t, "latency", all.Latency.Max(), 40*ms)
 }
 
+// The time to the first byte is that of an answer's first part, and that of an answer which
+// came at once its latency.
+func TestTheFirstByte(t *testing.T) {
+	n := 0
+	s := service{answer: func(time.Duration, int) []piece {
+		if n++; n%2 == 0 {
+			return good(20 * ms)
+		}
+		return []piece{{after: 5 * ms, bytes: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"}, {after: 25 * ms, bytes: "ok"}}
+	}}
+	p := plan(Load{Open: true, Even: true, Curve: steady(t, 10, 20*100*ms)})
+	all := total(simulate(t, p, s).run(t))
+	if all.Good != 20 || all.FirstByte == nil || all.FirstByte.Count() != 20 {
+		t.Fatalf("%d good, first bytes: %+v", all.Good, all.FirstByte)
+	}
+	near(t, "an answer in parts", all.FirstByte.Min(), 5*ms)
+	near(t, "its half", all.FirstByte.Quantile(0.4), 5*ms)
+	near(t, "one at once", all.FirstByte.Max(), 20*ms)
+	near(t, "the latency", all.Latency.Max(), 30*ms)
+
+	all = total(simulate(t, p, lasts(20*ms)).run(t))
+	if all.FirstByte != nil {
+		t.Errorf("first bytes of answers that came at once: %v", all.FirstByte.Count())
+	}
+}
+
 // near compares within the resolution of a histogram.
 func near(t *testing.T, what string, got, want time.Duration) {
 	t.Helper()

@@ -110,7 +110,11 @@ func (l *loop) readOn() {
 // take parses bytes of the answer; came is when the last of them arrived.
 func (l *loop) take(i int32, p []byte, came time.Duration) {
 	s := &l.slots[i]
+	begun := s.answer.Begun()
 	n, whole, err := l.heads[s.kind].Read(&s.answer, p)
+	if !begun && !whole {
+		s.first = min(max(came, s.sent), l.now)
+	}
 	if s.call != nil && !s.call.Single {
 		l.hear(s, min(max(came, s.sent), l.now))
 	}
@@ -280,6 +284,7 @@ const (
 // count adds a request that ended at done to the tally of its interval, which it returns.
 func (l *loop) count(s *slot, how ending, done time.Duration) *period {
 	in := l.periodOf(done)
+	l.landed(done)
 	done = max(done, in.begun) // where the collector has its interval
 	t := in.tally
 	if l.quota >= 0 {
@@ -308,6 +313,7 @@ func (l *loop) count(s *slot, how ending, done time.Duration) *period {
 	}
 	if timed {
 		t.Latency.Record(done - s.intended)
+		t.begin(s, done)
 		t.Service.Record(done - s.sent)
 		if in.phase != signals.Warmup {
 			l.notice(in.tally, s, done, how == timedOut)

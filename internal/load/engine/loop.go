@@ -105,7 +105,7 @@ func newLoop(p poller, plan *Plan, share int, after *posted, spare <-chan *tally
 	}
 	l.targets, l.present = plan.Targets, present(plan.Targets)
 	l.source.due = never
-	l.source.thinks = thinker{mean: plan.Think, random: rand.New(rand.NewPCG(plan.Seed^ofThought, uint64(share)))}
+	l.source.thinks = schedule.NewThinks(plan.Think, plan.Seed, share)
 	l.from, l.wanted = plan.place(plan.Load, share)
 	for range plan.Targets {
 		l.sites = append(l.sites, newSite())

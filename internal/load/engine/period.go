@@ -17,15 +17,22 @@ type period struct {
 	final    bool          // the loop has ended
 }
 
-// periodOf is the interval in which an answer came: the present one, or one of the past that
-// the collector does not have yet. There the request was in flight at the end, as it seemed.
+// periodOf is the interval in which something came: the present one, or one of the past that
+// the collector does not have yet.
 func (l *loop) periodOf(came time.Duration) *period {
 	at := &l.period
 	for i := len(l.past) - 1; i >= 0 && came < l.past[i].boundary; i-- {
 		at = &l.past[i]
-		at.tally.InFlight--
 	}
 	return at
+}
+
+// landed takes a request that ended at done out of those in flight at the ends of past
+// intervals, as which it was counted before its end was known.
+func (l *loop) landed(done time.Duration) {
+	for i := len(l.past) - 1; i >= 0 && done < l.past[i].boundary; i-- {
+		l.past[i].tally.InFlight--
+	}
 }
 
 // handOn hands the first n past intervals to the collector. When an interval ends, answers

@@ -35,6 +35,7 @@ type slot struct {
 	answer     wire.Answer
 	messages   int           // of its answer that have come, if it is a stream
 	heard      time.Duration // when the last of them came
+	first      time.Duration // when the first bytes of an answer in parts came; as parted
 	parted     time.Duration // when its last part but one came, of this request or an earlier one
 }
 

@@ -21,7 +21,7 @@ type source struct {
 
 	active int // users
 	pauses pauses
-	thinks thinker
+	thinks schedule.Thinks
 	quota  int64 // closed loop with a number of requests: those to generate; else -1
 	left   int64 // of all those requests, the number that has not ended
 }
@@ -29,7 +29,7 @@ type source struct {
 // begin replaces the load by one whose curve starts at the time at.
 func (s *source) begin(load Load, curve *schedule.Curve, l *loop, at time.Duration) {
 	s.curve, s.shares, s.began = curve, l.shares, at
-	s.arrivals, s.users, s.quota, s.thinks.even = nil, nil, -1, load.Even
+	s.arrivals, s.users, s.quota, s.thinks.Even = nil, nil, -1, load.Even
 	switch {
 	case load.Open && load.Even:
 		s.arrivals = schedule.Even(curve, l.share, l.shares)
@@ -111,7 +111,7 @@ func (l *loop) userIntends(at time.Duration) {
 
 // goOn continues a user whose request has ended, after its think time and at least
 // after pause.
-func (l *loop) goOn(at, pause time.Duration) { l.resume(at, max(pause, l.source.thinks.next())) }
+func (l *loop) goOn(at, pause time.Duration) { l.resume(at, max(pause, l.source.thinks.Next())) }
 
 // resume continues a user after a pause, or removes the user if the load has fewer
 // users now or no requests left.

@@ -16,6 +16,9 @@ type tally struct {
 	status [1000]int64
 	wanted [1000]int64 // of those, the codes outside of 200 to 299 that a check wants
 	slow   *slow.Sample
+
+	first *signals.Histogram // as Client.FirstByte
+	parts bool               // an answer came in parts
 }
 
 func newTally() *tally {
@@ -25,7 +28,8 @@ func newTally() *tally {
 			Service: signals.NewHistogram(),
 			SendLag: signals.NewHistogram(),
 		},
-		slow: &slow.Sample{},
+		slow:  &slow.Sample{},
+		first: signals.NewHistogram(),
 	}
 }
 
@@ -39,18 +43,21 @@ func (t *tally) streams() *signals.Streams {
 
 // reset empties the tally and keeps its memory.
 func (t *tally) reset() {
-	latency, service, lag, sample := t.Latency, t.Service, t.SendLag, t.slow
+	latency, service, lag, sample, first := t.Latency, t.Service, t.SendLag, t.slow, t.first
+	first.Reset()
 	latency.Reset()
 	service.Reset()
 	lag.Reset()
 	sample.Reset()
-	*t = tally{Client: signals.Client{Latency: latency, Service: service, SendLag: lag}, slow: sample}
+	*t = tally{Client: signals.Client{Latency: latency, Service: service, SendLag: lag}, slow: sample, first: first}
 }
 
 // add adds another loop's counts over the same interval, except the slow requests,
 // whose weights are per loop.
 func (t *tally) add(o *tally) {
 	t.Client.Add(&o.Client)
+	t.first.Merge(o.first)
+	t.parts = t.parts || o.parts
 	t.InFlight += o.InFlight
 	t.Waiting += o.Waiting
 	t.OpenConnections += o.OpenConnections
@@ -62,6 +69,14 @@ func (t *tally) add(o *tally) {
 		t.status[i] += n
 		t.wanted[i] += o.wanted[i]
 	}
+}
+
+// begin records when the answer of a request began that ended at done, or has no answer.
+func (t *tally) begin(s *slot, done time.Duration) {
+	if s.first > s.sent && s.first < done {
+		done, t.parts = s.first, true
+	}
+	t.first.Record(done - s.intended)
 }
 
 // apart counts an answer by how long its last part came after the part before.
@@ -114,6 +129,9 @@ func (t *tally) hear(name string, a *wire.Answer, hide func(string) string) {
 
 // client returns the tally in the form of a frame. It shares the histograms.
 func (t *tally) client() *signals.Client {
+	if t.parts {
+		t.FirstByte = t.first
+	}
 	t.Status, t.Wanted = byCode(&t.status), byCode(&t.wanted)
 	return &t.Client
 }

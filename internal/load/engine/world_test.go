@@ -379,6 +379,10 @@ func (s *simulation) run(tb testing.TB) []interval {
 		c.Latency.Merge(i.Client.Latency)
 		c.Service.Merge(i.Client.Service)
 		c.SendLag.Merge(i.Client.SendLag)
+		if i.Client.FirstByte != nil {
+			c.FirstByte = signals.NewHistogram()
+			c.FirstByte.Merge(i.Client.FirstByte)
+		}
 		c.Slow = slices.Clone(i.Client.Slow)
 		all = append(all, interval{seq: i.Seq, start: i.Start.Sub(epoch), end: i.End.Sub(epoch), phase: i.Phase, Client: &c})
 		return nil
@@ -396,7 +400,7 @@ func total(all []interval, phases ...signals.Phase) *tally {
 		if len(phases) > 0 && !strings.Contains(joined(phases), string(i.phase)) {
 			continue
 		}
-		t := tally{Client: *i.Client}
+		t := tally{Client: *i.Client, first: signals.NewHistogram()}
 		t.InFlight, t.Waiting, t.Users, t.Rate = 0, 0, 0, 0
 		for code, n := range i.Status {
 			t.status[number(code)] = n

@@ -166,6 +166,9 @@ func latencyFacts(c *cellSummary) []Fact {
 	for i, name := range []string{"p50", "p90", "p95", "p99", "p99.9", "highest"} {
 		facts = append(facts, Fact{name, pair(c, func(q *summary.Quantiles) string { return display.Milliseconds(q.All()[i].Value) })})
 	}
+	if f := c.FirstByteMS; f != nil && c.StreamsMS == nil {
+		facts = append(facts, Fact{"first byte, p99", display.Milliseconds(f.P99)})
+	}
 	if s := c.StreamsMS; s != nil && s.First != nil {
 		facts = append(facts, Fact{"first message, p99", display.Milliseconds(s.First.P99)})
 		if s.Between != nil {

@@ -1,17 +1,22 @@
-package engine
+package schedule
 
 import (
 	"math/rand/v2"
 	"time"
 )
 
-// thinker draws users' think times between an answer and the next request. They are
+// Thinks draws users' think times between an answer and the next request. They are
 // constant, or else exponentially distributed, so that users who started together do
 // not stay synchronized.
-type thinker struct {
+type Thinks struct {
+	Even   bool
 	mean   time.Duration // 0: they do not think
-	even   bool
 	random *rand.Rand
+}
+
+// NewThinks makes the think times of one share of the users.
+func NewThinks(mean time.Duration, seed uint64, share int) Thinks {
+	return Thinks{mean: mean, random: rand.New(rand.NewPCG(seed^ofThought, uint64(share)))}
 }
 
 // ofThought makes these random numbers independent of others from the same seed: when
@@ -22,8 +27,9 @@ const ofThought = 0x7468696e6b
 // distribution is unbounded, and one time in a million exceeds 14 means.
 const longestThought = 20
 
-func (t *thinker) next() time.Duration {
-	if t.mean == 0 || t.even {
+// Next draws a think time.
+func (t *Thinks) Next() time.Duration {
+	if t.mean == 0 || t.Even {
 		return t.mean
 	}
 	return time.Duration(min(t.random.ExpFloat64(), longestThought) * float64(t.mean))
