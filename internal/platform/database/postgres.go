@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/millicore/millicore/internal/platform"
 )
@@ -93,15 +93,11 @@ func (t *template) url(address string) string {
 
 // answers reports whether the server answers a query.
 func (t *template) answers(ctx context.Context, address string) error {
-	config, err := pgx.ParseConfig(t.url(address))
+	conn, err := pgconn.Connect(ctx, t.url(address))
 	if err != nil {
 		return err
 	}
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, "select 1")
+	_, err = conn.Exec(ctx, "select 1").ReadAll()
 	return errors.Join(err, conn.Close(ctx))
 }
 
