@@ -8,14 +8,14 @@ import (
 
 	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/schema"
 	"github.com/millicore/millicore/internal/front/progress"
 )
 
 // readInputs reads what an experiment needs from outside of its file.
 func readInputs(e *experiment.Experiment, dir string) error {
-	err := e.ReadInputs(dir, os.Getenv)
-	guard(e)
-	return err
+	defer guard(e) // also what was read before an error
+	return e.ReadInputs(dir, os.Getenv, schema.Read)
 }
 
 // guard removes the secrets of an experiment from all messages from now on, and makes

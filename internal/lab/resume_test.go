@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment/schema"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/data/signals"
 )
@@ -188,7 +189,7 @@ func testARunIsNotResumedWithAnotherSecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.ReadInputs("", func(string) string { return token }); err != nil {
+		if err := e.ReadInputs("", func(string) string { return token }, schema.Read); err != nil {
 			t.Fatal(err)
 		}
 		e.Seal(key)

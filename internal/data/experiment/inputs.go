@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/millicore/millicore/internal/data/experiment/schema"
 )
 
 // Inputs are the parts of a request that come from outside of the experiment
@@ -65,9 +63,13 @@ func newInputSet() InputSet {
 		Identities: map[string]string{}, Variables: map[string]string{}, Hashes: map[string]string{}}
 }
 
+// Schemas reads the schema of a gRPC service from a file, as schema.Read does. It is passed by
+// those who read inputs, because the compiler of .proto files is large.
+type Schemas func(ctx context.Context, name string, imports []string) ([]byte, error)
+
 // ReadInputs reads what all cells need from outside: files, relative to dir, and
 // environment variables. An error names what is missing.
-func (e *Experiment) ReadInputs(dir string, getenv func(string) string) error {
+func (e *Experiment) ReadInputs(dir string, getenv func(string) string, schemas Schemas) error {
 	in := newInputSet()
 	if err := e.readReferences(in.Variables, dir, getenv); err != nil {
 		return err
@@ -97,7 +99,7 @@ func (e *Experiment) ReadInputs(dir string, getenv func(string) string) error {
 			in.Bodies[name] = body
 		}
 		if name := r.schema(); r.Proto != "" && in.Schemas[name] == nil {
-			data, err := schema.Read(context.Background(), within(dir, r.Proto), withinAll(dir, r.Imports))
+			data, err := schemas(context.Background(), within(dir, r.Proto), withinAll(dir, r.Imports))
 			if err != nil {
 				return &InputError{"request " + r.GRPC, "proto", err}
 			}

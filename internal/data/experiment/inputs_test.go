@@ -16,6 +16,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment/schema"
 )
 
 const supplied = `
@@ -57,7 +58,7 @@ func withInputs(t *testing.T) *experiment.Experiment {
 		}
 	}
 	e := parse(t, supplied)
-	if err := e.ReadInputs(dir, func(name string) string { return map[string]string{"WHO": "me:secret", "TOKEN": "t0ken"}[name] }); err != nil {
+	if err := e.ReadInputs(dir, func(name string) string { return map[string]string{"WHO": "me:secret", "TOKEN": "t0ken"}[name] }, schema.Read); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -143,7 +144,7 @@ func TestAuthoritiesAreInputs(t *testing.T) {
 	dir := t.TempDir()
 	read := func() (*experiment.Experiment, error) {
 		e := parse(t, secure)
-		return e, e.ReadInputs(dir, os.Getenv)
+		return e, e.ReadInputs(dir, os.Getenv, schema.Read)
 	}
 	for want, content := range map[string]string{"ca_file: open": "", "ca.pem has no certificate in PEM format": "-----BEGIN CERTIFICATE-----\n"} {
 		if content != "" {
@@ -226,7 +227,7 @@ func TestClientCertificatesAreInputs(t *testing.T) {
 		}
 	}
 	e := parse(t, secure)
-	if err := e.ReadInputs(dir, os.Getenv); err != nil {
+	if err := e.ReadInputs(dir, os.Getenv, schema.Read); err != nil {
 		t.Fatal(err)
 	}
 	own := e.Cells[0].Load.Identity
@@ -245,7 +246,7 @@ func TestClientCertificatesAreInputs(t *testing.T) {
 	}
 	for file, want := range map[string]string{"other.pem": "cert_file", "missing.pem": "cert_file"} {
 		wrong := parse(t, strings.Replace(secure, "key.pem", file, 1))
-		if err := wrong.ReadInputs(dir, os.Getenv); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
+		if err := wrong.ReadInputs(dir, os.Getenv, schema.Read); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: %v", file, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment/schema"
 	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/platform/attached"
@@ -173,7 +174,7 @@ func (o *Options) Experiment(t reach.Target, observed *attached.Observed) (*expe
 		return nil, err
 	}
 	e.Measure.Whole = true
-	if err := e.ReadInputs("", os.Getenv); err != nil {
+	if err := e.ReadInputs("", os.Getenv, schema.Read); err != nil {
 		return nil, o.named(err)
 	}
 	return e, lab.Check(e)

@@ -25,6 +25,7 @@ import (
 	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment/schema"
 	"github.com/millicore/millicore/internal/kubernetes/conductor"
 	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/test/testkit/golden"
@@ -221,7 +222,7 @@ func TestSecretsAreInTheSecretOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.ReadInputs("", func(string) string { return "Mark3r-from-env" }); err != nil {
+	if err := e.ReadInputs("", func(string) string { return "Mark3r-from-env" }, schema.Read); err != nil {
 		t.Fatal(err)
 	}
 	e.Seal(secret.NewKey())

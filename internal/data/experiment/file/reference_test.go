@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment/schema"
 )
 
 const withReferences = `name: shop
@@ -44,7 +45,7 @@ func referring(t *testing.T) (*experiment.Experiment, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.ReadInputs(dir, func(name string) string { return env[name] }); err != nil {
+	if err := e.ReadInputs(dir, func(name string) string { return env[name] }, schema.Read); err != nil {
 		t.Fatal(err)
 	}
 	return e, dir
@@ -155,7 +156,7 @@ func TestReferencesThatCannotBeRead(t *testing.T) {
 	} {
 		e, err := file.Parse("shop.yaml", []byte(strings.Replace(minimal, "@", "{TOKEN: {"+from+"}}", 1)), nil)
 		if err == nil {
-			err = e.ReadInputs(dir, func(string) string { return "" })
+			err = e.ReadInputs(dir, func(string) string { return "" }, schema.Read)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), marker) {
 			t.Errorf("%s: %v; want %q", from, err, want)

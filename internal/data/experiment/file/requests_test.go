@@ -10,6 +10,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/data/experiment/schema"
 )
 
 const mixing = `
@@ -82,7 +83,7 @@ func TestReadInputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e, e.ReadInputs(dir, func(name string) string { return env[name] })
+		return e, e.ReadInputs(dir, func(name string) string { return env[name] }, schema.Read)
 	}
 	refused := func(want string) {
 		t.Helper()
