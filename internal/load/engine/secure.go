@@ -188,7 +188,8 @@ var errNoHTTP2 = &Unfit{"the service does not speak HTTP/2: it did not agree to 
 const (
 	noProtocol   = "remote error: tls: no application protocol"
 	certRequired = "remote error: tls: certificate required"
-	noHandshake  = "remote error: tls: handshake failure" // of TLS 1.2, also where a certificate is missing
+	notTLS       = "first record does not look like a TLS handshake" // others break TLS in the middle
+	noHandshake  = "remote error: tls: handshake failure"            // of TLS 1.2, also where a certificate is missing
 )
 
 var certRejected = []string{
@@ -200,12 +201,13 @@ var certRejected = []string{
 // orUnfit returns an Unfit for an error that every connection would have, or else the error.
 func orUnfit(err error, t Transport) error {
 	var wrong *tls.CertificateVerificationError
+	var header tls.RecordHeaderError
 	var text string
 	if err != nil {
 		text = err.Error()
 	}
 	switch {
-	case errors.As(err, new(tls.RecordHeaderError)):
+	case errors.As(err, &header) && header.Msg == notTLS:
 		return &Unfit{"the service does not speak TLS: its answer is not TLS; use http instead"}
 	case errors.As(err, &wrong):
 		return &Unfit{"the service's certificate is not trusted: " + whyUntrusted(wrong)}

@@ -42,6 +42,7 @@ type secureLine struct {
 	out              []byte        // records that the kernel did not accept yet
 	came             time.Duration // when the last bytes came
 	dry              bool          // the kernel has no more bytes
+	closing          bool          // the other side has ended, and no further event says so: read to the end
 	answers          bool          // plaintext has come: what follows are no tickets of sessions
 	end              outcome       // wouldBlock until the connection has ended
 }
@@ -83,7 +84,12 @@ func (p *securePoller) Wait(events []event, until time.Duration, how port.Waitin
 	}
 	n := p.Poller.Wait(events, until, how)
 	for _, e := range events[:n] {
-		if l := p.lines[e.Slot]; l != nil && l.generation == e.Generation && l.shake == nil && e.Writable {
+		l := p.lines[e.Slot]
+		if l == nil || l.generation != e.Generation {
+			continue
+		}
+		l.closing = l.closing || e.Ended
+		if l.shake == nil && e.Writable {
 			l.flush()
 		}
 	}
@@ -283,7 +289,7 @@ func (l *secureLine) Read(b []byte) (int, error) {
 	n, came, out := l.poller.Poller.Read(l.slot, b)
 	switch out {
 	case succeeded:
-		l.came, l.dry = came, n < len(b)
+		l.came, l.dry = came, n < len(b) && !l.closing
 		return n, nil
 	case wouldBlock:
 		l.dry = true
