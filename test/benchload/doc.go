@@ -1,5 +1,5 @@
 // Command benchload measures Millicore's generator against its peers on one
-// machine: what a request costs, what latencies they report of a service whose
+// machine, with HTTP/1.1, HTTP/2, TLS and gRPC: what a request costs, what latencies they report of a service whose
 // latencies are known, and what memory they take. Figures of a machine drift,
 // so the tools run in rounds, each in a random order, and are compared by ratios within
 // rounds. It is not a part of the tests: it measures for a quarter of an hour.

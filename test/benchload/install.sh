@@ -35,6 +35,8 @@ golang() {
   GOWORK=off GOFLAGS= CGO_ENABLED=0 GOBIN="$peers/bin" "$@" || echo "left out: $name $version could not be built" >&2
 }
 golang fortio v1.68.0 go install -trimpath fortio.org/fortio@v1.68.0
+golang hey v0.1.5 go install -trimpath github.com/rakyll/hey@v0.1.5
+golang ghz v0.93.0 go install -trimpath github.com/bojand/ghz/cmd/ghz@v0.93.0
 
 oha=1.16.0
 if ! "$peers/bin/oha" --version 2>/dev/null | grep -qF " $oha"; then

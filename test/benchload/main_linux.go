@@ -34,7 +34,7 @@ func main() {
 	var o options
 	cache, _ := os.UserCacheDir()
 	flag.IntVar(&o.rounds, "rounds", 5, "how often each tool runs in the closed loop")
-	flag.IntVar(&o.openRounds, "open-rounds", 0, "how often in the open loop (default: 3, or -rounds if that is fewer)")
+	flag.IntVar(&o.openRounds, "open-rounds", 0, "how often in the open loop and with other protocols (default: 3, or -rounds if that is fewer)")
 	flag.IntVar(&o.seconds, "seconds", 4, "how long a run is")
 	flag.IntVar(&o.client, "client-cpu", 0, "CPU of the tools")
 	flag.IntVar(&o.server, "server-cpu", 1, "CPU of what they load")
@@ -65,7 +65,7 @@ func exit(err error) {
 }
 
 // parts are what can be measured.
-var parts = []string{"closed", "open", "fast", "memory", "freeze", "allocations"}
+var parts = []string{"closed", "protocols", "open", "fast", "memory", "freeze", "allocations"}
 
 // bench is a running measurement.
 type bench struct {
@@ -177,6 +177,14 @@ func (b *bench) measureAll() error {
 				these = append(these, job{closedLoop, r, t, load{Seconds: b.seconds, Connections: connections}})
 			}
 		}
+		for i := range protocols {
+			if !b.want("protocols") || r >= b.openRounds || protocols[i].Speaks == grpc && b.programs["fortio"] == "" {
+				continue
+			}
+			for _, t := range b.these(protocols[i].Tools...) {
+				these = append(these, job{protocols[i].Name, r, t, protocols[i].load(b.seconds)})
+			}
+		}
 		for _, rate := range rates {
 			if !b.want("open") || r >= b.openRounds {
 				continue
@@ -217,9 +225,20 @@ func (b *bench) measureAll() error {
 		return err
 	}
 	defer nginx.end()
+	calls := nginx
+	if b.want("protocols") && b.programs["fortio"] != "" {
+		if calls, err = startFortio(b.ctx, b.programs["fortio"], b.server); err != nil {
+			return err
+		}
+		defer calls.end()
+	}
 	for _, jobs := range rounds {
 		for _, j := range jobs {
-			if err := b.do(j, nginx); err != nil {
+			t := nginx
+			if j.load.Speaks == grpc {
+				t = calls
+			}
+			if err := b.do(j, t); err != nil {
 				return err
 			}
 		}
@@ -257,7 +276,7 @@ const patience = 60 * time.Second
 
 // run makes a run. A failure is recorded in the run; an error ends the benchmark.
 func (b *bench) run(j job, t *target) (run, error) {
-	j.load.URL, j.load.Addr = t.url(), t.addr
+	j.load = t.at(j.load)
 	r := run{Case: j.what, Round: j.round, Tool: j.tool.Name, Load: j.load}
 	dir, err := os.MkdirTemp(b.dir, "run-")
 	if err != nil {
@@ -344,7 +363,7 @@ func (b *bench) find() error {
 		}
 		b.programs[name] = path
 	}
-	for _, name := range []string{"nginx", "wrk", "h2load", "oha", "fortio"} {
+	for _, name := range []string{"nginx", "wrk", "h2load", "oha", "fortio", "hey", "ghz"} {
 		for _, place := range []string{filepath.Join(b.peers, name), name, filepath.Join("/usr/sbin", name)} {
 			if path, err := exec.LookPath(place); err == nil {
 				b.programs[name], b.versions[name] = path, version(name, path)

@@ -109,9 +109,9 @@ func readH2load(out, log []byte) (report, error) {
 	return r, nil
 }
 
-// byStatus counts answers with a status.
+// byStatus counts answers with a status; SERVING is that of a health check over gRPC.
 func (r *report) byStatus(code string, n int64) {
-	if len(code) == 3 && code[0] == '2' {
+	if len(code) == 3 && code[0] == '2' || code == "SERVING" {
 		r.Good += n
 	} else {
 		r.Bad += n

@@ -63,10 +63,28 @@ func TestReadingTheLogOfH2load(t *testing.T) {
 	}
 }
 
+// The parts of the output of hey and ghz, and of fortio for gRPC, that count.
+func TestReadingReportsOfOtherProtocols(t *testing.T) {
+	for _, c := range []struct {
+		name, out string
+		read      func([]byte) (report, error)
+		want      report
+	}{
+		{"hey", "Summary:\n  Total:\t1.0 secs\n\nStatus code distribution:\n  [200]\t190 responses\n  [503]\t7 responses\n\nError distribution:\n  [3]\tGet \"http://127.0.0.1:1/\": dial tcp [::1]:1: connect: connection refused\n",
+			readHey, report{Good: 190, Bad: 10}},
+		{"ghz", `{"count":12,"statusCodeDistribution":{"OK":9,"Unavailable":3}}`, readGhz, report{Good: 9, Bad: 3}},
+		{"fortio of gRPC", `{"RetCodes":{"SERVING":40,"ERROR":2}}`, readFortio, report{Good: 40, Bad: 2}},
+	} {
+		if got, err := c.read([]byte(c.out)); err != nil || got != c.want {
+			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
+		}
+	}
+}
+
 // Unknown output of a tool is an error, not a figure.
 func TestReadingWhatIsNoReport(t *testing.T) {
 	for name, read := range map[string]func([]byte) (report, error){
-		"wrk": readWrk, "oha": readOha, "fortio": readFortio,
+		"wrk": readWrk, "oha": readOha, "fortio": readFortio, "hey": readHey, "ghz": readGhz,
 		"millicore": readMillicore, "h2load": func(out []byte) (report, error) { return readH2load(out, nil) },
 	} {
 		for _, out := range []string{"", "unable to connect to 127.0.0.1:1", "{}"} {

@@ -30,6 +30,7 @@ func tables(runs []run, notes []string, versions map[string]string, f facts, b b
 		fmt.Fprintf(&w, "%s\n", note)
 	}
 	closedTable(&w, runs)
+	protocolTable(&w, runs)
 	for _, rate := range rates {
 		openTable(&w, runs, rate)
 	}

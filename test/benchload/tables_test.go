@@ -42,6 +42,12 @@ func TestTables(t *testing.T) {
 		froze(self, report{Good: 10_000, P50: 1100 * us, P95: 509 * ms, P99: 903 * ms}),
 		froze("oha --latency-correction", report{Good: 10_000, P50: 1100 * us, P95: 505 * ms, P99: 922 * ms}),
 	)
+	for round, cpu := range []time.Duration{20 * ms, 30 * ms} {
+		for _, tool := range []string{h2load.Name, wholeLoad.Name} {
+			runs = append(runs, run{Case: protocols[0].Name, Round: round, Tool: tool, Load: protocols[0].load(2), report: report{Good: 4000}, used: used{CPU: cpu, Took: 2 * time.Second, Peak: 9 << 20}})
+			cpu += 2 * ms
+		}
+	}
 	got := tables(runs, []string{"h2load is not installed, and left out."}, map[string]string{"wrk": "4.1.0", "fortio": "1.68.0", "oha": ""},
 		facts{CPUs: 2, Model: "Some CPU", Arch: "amd64", Kernel: "6.1.0", Go: "go1.26", Took: 14*time.Minute + 400*ms, Steal: 0.0123}, bounds{Steal: 0.02, Foreign: 0.1})
 	golden.Check(t, "tables.md", got)

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,11 +22,24 @@ import (
 // target is what is loaded: a server on a CPU of its own.
 type target struct {
 	addr string
+	also map[string]string // addresses by what is spoken there, if not HTTP/1.1 without TLS
 	cmd  *exec.Cmd
 	end  func()
 }
 
 func (t *target) url() string { return "http://" + t.addr + "/" }
+
+// at gives a load its address.
+func (t *target) at(l load) load {
+	l.Addr, l.URL = t.addr, t.url()
+	if l.Speaks != "" {
+		l.Addr, l.URL = t.also[l.Speaks], "http://"+t.also[l.Speaks]+"/"
+	}
+	if overTLS(l.Speaks) {
+		l.URL = "https://" + l.Addr + "/"
+	}
+	return l
+}
 
 // pid is of the process that answers.
 func (t *target) pid() int { return t.cmd.Process.Pid }
@@ -37,29 +53,79 @@ http {
   access_log off; keepalive_requests 1000000000; keepalive_timeout 1h;
   client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
-  server { listen %[2]s backlog=4096; location / { default_type text/plain; return 200 "%[3]s"; } }
+  ssl_certificate %[1]s/cert.pem; ssl_certificate_key %[1]s/key.pem;
+  server {
+    listen %[2]s backlog=4096; listen %[4]s http2; listen %[5]s ssl http2;
+    location / { default_type text/plain; return 200 "%[3]s"; }
+  }
+  server { listen %[6]s ssl; location / { default_type text/plain; return 200 "%[3]s"; } }
 }
 `
 
+// free are addresses that nothing listens at.
+func free(n int) (all []string, err error) {
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // when all are known, so that each is another one
+		all = append(all, l.Addr().String())
+	}
+	return all, nil
+}
+
+// certificate writes that of net/http/httptest, cert.pem and key.pem.
+func certificate(dir string) error {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	pair := &s.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	return errors.Join(err,
+		os.WriteFile(filepath.Join(dir, "cert.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}), 0o600),
+		os.WriteFile(filepath.Join(dir, "key.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
+}
+
 // startNginx starts an nginx on a CPU. It ends with ctx at the latest.
 func startNginx(ctx context.Context, program, dir string, cpu int) (*target, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addrs, err := free(4)
+	if err := errors.Join(err, certificate(dir)); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(file, fmt.Appendf(nil, nginxConfig, dir, addrs[0], strings.Repeat("x", 200), addrs[1], addrs[2], addrs[3]), 0o600); err != nil {
+		return nil, err
+	}
+	t, err := startServer(ctx, cpu, addrs[0], program, "-e", "stderr", "-p", dir, "-c", file)
+	if err == nil {
+		t.also = map[string]string{h2c: addrs[1], h2: addrs[2], https: addrs[3]}
+	}
+	return t, err
+}
+
+// startFortio starts fortio's server of gRPC on a CPU.
+func startFortio(ctx context.Context, program string, cpu int) (*target, error) {
+	addrs, err := free(1)
 	if err != nil {
 		return nil, err
 	}
-	addr := l.Addr().String()
-	l.Close()
-	file := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(file, fmt.Appendf(nil, nginxConfig, dir, addr, strings.Repeat("x", 200)), 0o600); err != nil {
-		return nil, err
+	t, err := startServer(ctx, cpu, addrs[0], program, "server", "-quiet", "-http-port", "disabled", "-tcp-port", "disabled", "-udp-port", "disabled",
+		"-redirect-port", "disabled", "-grpc-port", addrs[0])
+	if err == nil {
+		t.also = map[string]string{grpc: addrs[0]}
 	}
+	return t, err
+}
+
+// startServer starts a server on a CPU, and waits until it accepts.
+func startServer(ctx context.Context, cpu int, addr, program string, args ...string) (*target, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	cmd := command(ctx, program, "-e", "stderr", "-p", dir, "-c", file)
+	cmd := command(ctx, program, args...)
 	var words bytes.Buffer
 	cmd.Stderr = &words
 	if err := startOn(cpu, cmd); err != nil {
 		cancel()
-		return nil, fmt.Errorf("start nginx: %w", err)
+		return nil, fmt.Errorf("start %s: %w", program, err)
 	}
 	t := &target{addr: addr, cmd: cmd, end: func() {
 		cancel()
@@ -74,7 +140,7 @@ func startNginx(ctx context.Context, program, dir string, cpu int) (*target, err
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.end()
-	return nil, fmt.Errorf("nginx does not accept on %s: %s", addr, &words)
+	return nil, fmt.Errorf("%s does not accept on %s: %s", program, addr, &words)
 }
 
 // asFreezing in the environment makes this program a server that freezes: its

@@ -12,8 +12,10 @@ type load struct {
 	Addr        string // of its host and port
 	Seconds     int
 	Connections int
-	Rate        int  // requests a second; 0: a closed loop
-	Even        bool // of Millicore's: requests at even distances, as the peers' are
+	Rate        int    // requests a second; 0: a closed loop
+	Even        bool   // of Millicore's: requests at even distances, as the peers' are
+	Streams     int    // of each connection, with HTTP/2
+	Speaks      string // "": HTTP/1.1 without TLS; else one of the protocols
 }
 
 // tool is a generator. Its programs are looked for by name.
@@ -54,8 +56,18 @@ var poisson = tool{Name: self + " (Poisson)", Program: agentAlone.Program, Talks
 var wholeLoad = tool{Name: "millicore load", Program: "millicore", Read: text(readMillicore),
 	Args: func(l load, _ string) ([]string, error) {
 		args := []string{"load", "--json", "--yes", "-d", seconds(l)}
+		switch l.Speaks {
+		case grpc:
+			args = append(args, "--grpc", "grpc.health.v1.Health/Check", "-b", "{}")
+			l.URL = l.Addr
+		case h2, h2c:
+			args = append(args, "--http2", "--streams", fmt.Sprint(l.Streams))
+		}
+		if overTLS(l.Speaks) {
+			args = append(args, "-k")
+		}
 		if l.Rate == 0 {
-			args = append(args, "-c", fmt.Sprint(l.Connections))
+			args = append(args, "-c", fmt.Sprint(atOnce(l)))
 		} else {
 			args = append(args, "-R", fmt.Sprint(l.Rate), "--connections", fmt.Sprint(l.Connections))
 		}
@@ -74,7 +86,11 @@ var wrk = tool{Name: base, Program: "wrk", Read: text(readWrk),
 // available only from its log, which costs little.
 var h2load = tool{Name: "h2load", Program: "h2load",
 	Args: func(l load, dir string) ([]string, error) {
-		args := []string{"--h1", "-t1", connections(l), "-D", fmt.Sprint(l.Seconds)}
+		speaks := "--h1"
+		if l.Speaks == h2 || l.Speaks == h2c {
+			speaks = fmt.Sprintf("-m%d", l.Streams)
+		}
+		args := []string{speaks, "-t1", connections(l), "-D", fmt.Sprint(l.Seconds)}
 		if l.Rate > 0 {
 			args = append(args, fmt.Sprintf("--rps=%g", float64(l.Rate)/float64(l.Connections)), "--log-file="+filepath.Join(dir, "log"))
 		}
@@ -92,6 +108,12 @@ var h2load = tool{Name: "h2load", Program: "h2load",
 var oha = tool{Name: "oha", Program: "oha", Read: text(readOha),
 	Args: func(l load, _ string) ([]string, error) {
 		args := []string{"--no-tui", "--output-format", "json", "-c", fmt.Sprint(l.Connections), "-z", seconds(l)}
+		if l.Speaks == h2 || l.Speaks == h2c {
+			args = append(args, "--http-version", "2", "-p", fmt.Sprint(l.Streams))
+		}
+		if overTLS(l.Speaks) {
+			args = append(args, "--insecure")
+		}
 		if l.Rate > 0 {
 			args = append(args, "-q", fmt.Sprint(l.Rate))
 		}
@@ -107,8 +129,15 @@ var ohaCorrected = tool{Name: "oha --latency-correction", Program: oha.Program, 
 // fortio starts a new request late rather than never, as long as its connections suffice.
 var fortio = tool{Name: "fortio", Program: "fortio", Read: text(readFortio),
 	Args: func(l load, _ string) ([]string, error) {
-		return []string{"load", "-quiet", "-allow-initial-errors", "-json", "-", "-p", "50,95,99", "-c", fmt.Sprint(l.Connections), "-t", seconds(l),
-			"-qps", fmt.Sprint(l.Rate), l.URL}, nil
+		args := []string{"load", "-quiet", "-allow-initial-errors", "-json", "-", "-p", "50,95,99", "-c", fmt.Sprint(l.Connections), "-t", seconds(l),
+			"-qps", fmt.Sprint(l.Rate)}
+		switch {
+		case l.Speaks == grpc:
+			return append(args, "-grpc", "-s", fmt.Sprint(l.Streams), l.Addr), nil
+		case overTLS(l.Speaks):
+			args = append(args, "-k")
+		}
+		return append(args, l.URL), nil
 	}}
 
 func connections(l load) string { return fmt.Sprintf("-c%d", l.Connections) }
