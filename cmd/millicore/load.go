@@ -112,7 +112,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 			return err
 		}
 	}
-	if err := reach.Connect(e, target); err != nil {
+	if err := f.Connect(cmd.Context(), e, target); err != nil {
 		return err
 	}
 	ended, runErr := f.run(cmd.Context(), target, observed, e, dir)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/requests"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/platform"
@@ -54,7 +55,7 @@ func (t *trial) startAgents(ctx context.Context) error {
 	number := t.cell.Load.Agents
 	ctx, cancel := context.WithTimeoutCause(ctx, agentsWithin, fmt.Errorf("not all of the %d agents ran within %v", number, span.Text(agentsWithin)))
 	defer cancel()
-	if err := Describe(ctx, &t.cell.Load, all.targets); err != nil {
+	if err := requests.Describe(ctx, &t.cell.Load, all.targets); err != nil {
 		return err
 	}
 	started, turns := make([]*runningAgent, number), make(chan struct{}, preparing)

@@ -3,12 +3,11 @@ package lab
 import (
 	"context"
 	"fmt"
-	"maps"
-	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/requests"
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/load/protocol"
 )
@@ -17,7 +16,7 @@ import (
 func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, seed uint64, targets []string) protocol.Prepare {
 	p := protocol.Prepare{
 		Trial: trial, Cell: c.Index, Agent: index, Agents: c.Load.Agents, Targets: targets,
-		Requests: requests(&c.Load), Transport: transport(&c.Load),
+		Requests: requests.Of(&c.Load), Transport: transport(&c.Load),
 		Load: protocol.Load{Kind: protocol.Open, Requests: c.Load.Requests, Even: c.Load.Even,
 			Stages: stages(c.Load.Target(), e.Measure.Measured(c))},
 		Think:       protocol.Duration(c.Load.Think),
@@ -35,35 +34,6 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 	}
 	p.Load.Kind = kindOf(c)
 	return p
-}
-
-// requests converts the requests of a load for an agent.
-func requests(l *experiment.Load) []protocol.Request {
-	var all []protocol.Request
-	for _, r := range l.AllRequests() {
-		all = append(all, request(&r, l.Timeout))
-	}
-	return all
-}
-
-func request(r *experiment.Request, timeout time.Duration) protocol.Request {
-	one := protocol.Request{Weight: r.Weight, Method: r.Method, Path: r.Path,
-		Headers: r.Headers, Body: r.Body, Raw: r.Inputs.Body}
-	if r.GRPC != "" {
-		call(&one, r, timeout)
-	}
-	if r.Inputs.Authorization != "" {
-		one.Headers = maps.Clone(one.Headers)
-		if one.Headers == nil {
-			one.Headers = map[string]string{}
-		}
-		// Braces in it are no placeholder.
-		one.Headers["Authorization"] = strings.ReplaceAll(r.Inputs.Authorization, "{{", `{{"{{"}}`)
-	}
-	if r.Check != nil {
-		one.Check = &protocol.Check{Status: r.Check.Status, Contains: r.Check.Contains}
-	}
-	return one
 }
 
 // transport converts the protocol of a load for an agent.
@@ -84,7 +54,7 @@ func Check(e *experiment.Experiment) error {
 			continue
 		}
 		all := 0
-		for _, r := range requests(&c.Load) {
+		for _, r := range requests.Of(&c.Load) {
 			if err := agent.CheckRequest(r); err != nil {
 				return err
 			}
@@ -109,7 +79,7 @@ func Reach(e *experiment.Experiment, targets []string) error {
 	if err := agent.Reach(&p); err != nil {
 		return err
 	}
-	if err := Describe(context.Background(), &e.Cells[0].Load, targets); err != nil {
+	if err := requests.Describe(context.Background(), &e.Cells[0].Load, targets); err != nil {
 		return err
 	}
 	return Check(e)

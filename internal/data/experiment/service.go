@@ -86,7 +86,7 @@ type Metrics struct {
 // Ready is when a replica serves: when its port accepts, or when Path answers
 // with a status of 200 to 299.
 type Ready struct {
-	Path    string        `json:"path,omitempty" yaml:"ready" kind:"path" doc:"Path that answers with a status of 200 to 299 once the replica is ready; default: the port accepts connections."`
+	Path    string        `json:"path,omitempty" yaml:"ready" kind:"path" doc:"Path that answers with a status of 200 to 299 once the replica is ready; of gRPC /grpc.health.v1.Health/Check, which answers SERVING; default: the port accepts connections."`
 	Timeout time.Duration `json:"timeout" yaml:"ready_timeout" default:"30s" doc:"Time limit for becoming ready."` // nanoseconds in JSON
 	// Protocol is that of the requests to Path: the load's, which the lab sets when
 	// it starts the service; "" is the first of Protocols.

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/lab/requests"
 )
 
 // Unreachable is the error of a target to which no request can be sent.
@@ -23,7 +25,16 @@ func (u *Unreachable) Unwrap() error { return u.Err }
 // Connect makes and closes a connection to the target, with its TLS handshake, so that a
 // wrong address ends the command before the load. The error is an Unreachable.
 func Connect(e *experiment.Experiment, t Target) error {
-	err := lab.Reach(e, []string{t.Address})
+	return unreachable(t, lab.Reach(e, []string{t.Address}))
+}
+
+// AwaitHealth waits until the target answers grpc.health.v1 that it serves. The error is an
+// Unreachable.
+func AwaitHealth(ctx context.Context, e *experiment.Experiment, t Target) error {
+	return unreachable(t, requests.AwaitHealth(ctx, &e.Cells[0].Load, t.Address))
+}
+
+func unreachable(t Target, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/front/reach"
 )
 
 // Calls are the flags of a load that calls a method of gRPC.
@@ -17,6 +20,7 @@ type Calls struct {
 	Proto   string   // file with its schema; "": by reflection
 	Imports []string // folders of what Proto imports
 	Gzip    bool
+	Health  bool   // wait for grpc.health.v1
 	Largest string // maximum size of a message of an answer; "": the default
 }
 
@@ -25,6 +29,7 @@ func (c *Calls) Define(flags *pflag.FlagSet) {
 	flags.StringVar(&c.GRPC, "grpc", "", "call this method of gRPC, as pkg.Service/Method: -b is its message as JSON, -H sets metadata")
 	flags.StringVar(&c.Proto, "proto", "", "file .proto with the method, or descriptors from protoc or buf (default: ask the service, by reflection)")
 	flags.StringArrayVar(&c.Imports, "import-path", nil, "with --proto: folder of what the file imports (repeatable; default: its own)")
+	flags.BoolVar(&c.Health, "health", false, "with --grpc: wait until the server answers grpc.health.v1 that it serves")
 	flags.BoolVar(&c.Gzip, "gzip", false, "with --grpc: compress messages with gzip, and accept such answers")
 	flags.StringVar(&c.Largest, "max-message", "", "with --grpc: maximum size of a message of an answer, 4Mi or more (default 4Mi)")
 }
@@ -54,6 +59,16 @@ func (c Calls) Request(s *file.Settings) {
 	s.SetGiven("--import-path", "load.request.import_paths", c.Imports)
 	s.SetGiven("--gzip", "load.request.gzip", c.Gzip)
 	s.SetGiven("--max-message", "load.request.max_message", c.Largest)
+}
+
+// Connect makes a first connection to the target, which with --health must serve before.
+func (o *Options) Connect(ctx context.Context, e *experiment.Experiment, t reach.Target) error {
+	if o.Health {
+		if err := reach.AwaitHealth(ctx, e, t); err != nil {
+			return err
+		}
+	}
+	return reach.Connect(e, t)
 }
 
 // serverOf is the URL of a gRPC service, which may be written as host:port. It has no path:

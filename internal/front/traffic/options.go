@@ -106,8 +106,8 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 		return fmt.Errorf("-d %s: want a time above 0", span.Text(o.Duration))
 	case o.GRPC != "" && (changed("method") || o.Closes || o.Follow):
 		return errors.New("--grpc calls a method over HTTP/2: leave out -m, --no-keepalive and --follow")
-	case o.GRPC == "" && (o.Gzip || o.Largest != ""):
-		return errors.New("--gzip and --max-message need --grpc, the method to call")
+	case o.GRPC == "" && (o.Gzip || o.Largest != "" || o.Health):
+		return errors.New("--gzip, --max-message and --health need --grpc, the method to call")
 	case o.Proto != "" && o.GRPC == "" || len(o.Imports) > 0 && o.Proto == "":
 		return errors.New("--proto needs --grpc, the method to call, and --import-path needs --proto")
 	case o.Body != "" && o.BodyFile != "":

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/millicore/millicore/internal/data/experiment"
-	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/lab/requests"
 	"github.com/millicore/millicore/internal/load/reflection"
 	"github.com/millicore/millicore/internal/load/serviceclient"
 )
@@ -21,10 +21,10 @@ var describing sync.Mutex
 // it is known.
 func call(ctx context.Context, client *http.Client, address string, l *experiment.Load) error {
 	describing.Lock()
-	err := lab.Describe(ctx, l, []string{address})
+	err := requests.Describe(ctx, l, []string{address})
 	describing.Unlock()
 	if err == nil {
-		err = lab.Call(ctx, client, l, address)
+		err = requests.Call(ctx, client, l, address)
 	}
 	var network *net.OpError
 	var failed *reflection.Failed

@@ -19,6 +19,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/front/traffic"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/load/reflection"
 )
 
 // Ask are the flags of `millicore try`.
@@ -176,6 +177,9 @@ func (a *Ask) service(s *file.Settings, v Variant, at string) {
 		s.Set("", at+"port", "find")
 	}
 	s.SetGiven("--user", at+"user", a.User)
+	if a.Calls.Health {
+		s.Set("--health", at+"ready", reflection.HealthPath)
+	}
 	s.SetGiven("--ready", at+"ready", a.Ready.Path)
 	s.SetGiven("--ready-timeout", at+"ready_timeout", a.Ready.Timeout)
 	switch {

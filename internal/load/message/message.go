@@ -98,11 +98,43 @@ func Files(schema []byte) (*protoregistry.Files, error) {
 	if err := proto.Unmarshal(schema, &set); err != nil || len(set.File) == 0 {
 		return nil, errors.New("the schema is no set of descriptors")
 	}
+	for _, file := range set.File {
+		nameMaps(file.MessageType)
+	}
 	files, err := protodesc.NewFiles(&set)
 	if err != nil {
-		return nil, fmt.Errorf("the schema is not complete: %s", plain(err))
+		return nil, fmt.Errorf("the schema is not valid, or not complete: %s", plain(err))
 	}
 	return files, nil
+}
+
+// nameMaps gives the types of maps the names that they must have. Node's @grpc/proto-loader
+// gives them others.
+func nameMaps(messages []*descriptorpb.DescriptorProto) {
+	for _, m := range messages {
+		nameMaps(m.NestedType)
+		for _, entry := range m.NestedType {
+			for _, field := range m.Field {
+				of := field.GetTypeName()
+				if at := strings.LastIndexByte(of, '.') + 1; entry.GetOptions().GetMapEntry() && of[at:] == entry.GetName() {
+					entry.Name = new(entryName(field.GetName()))
+					field.TypeName = new(of[:at] + *entry.Name)
+					break
+				}
+			}
+		}
+	}
+}
+
+// entryName is the name of a map's type, of its field's: ItemCountsEntry of item_counts.
+func entryName(field string) string {
+	words := strings.Split(field, "_")
+	for i, w := range words {
+		if w != "" {
+			words[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, "") + "Entry"
 }
 
 func services(files *protoregistry.Files) (all []string) {

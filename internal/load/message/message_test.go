@@ -60,7 +60,7 @@ func TestNoSchema(t *testing.T) {
 	}
 	for want, data := range map[string][]byte{
 		"the schema is no set of descriptors": []byte("syntax"),
-		"the schema is not complete":          incomplete,
+		"the schema is not valid":             incomplete,
 	} {
 		if _, err := New(data, "a.B/C"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -117,5 +117,38 @@ func TestSeveralMessages(t *testing.T) {
 	}
 	if _, err := e.Bodies([]byte("{} {")); err == nil || !strings.HasPrefix(err.Error(), "message 2 of the body is no JSON") {
 		t.Errorf("a cut message: %v", err)
+	}
+}
+
+// The types of maps may have other names than protoc gives them, relative ones included.
+func TestNamesOfMaps(t *testing.T) {
+	kind := descriptorpb.FieldDescriptorProto_TYPE_INT32.Enum()
+	one, many := descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
+	field := func(name string, n int32) *descriptorpb.FieldDescriptorProto {
+		return &descriptorpb.FieldDescriptorProto{Name: &name, Number: &n, Type: kind, Label: one}
+	}
+	for _, of := range []string{"Counts", ".a.In.Counts"} {
+		set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{{
+			Name: new("a.proto"), Package: new("a"), Syntax: new("proto3"),
+			MessageType: []*descriptorpb.DescriptorProto{{
+				Name: new("In"),
+				Field: []*descriptorpb.FieldDescriptorProto{{Name: new("item_counts"), Number: new(int32(1)), Label: many,
+					Type: descriptorpb.FieldDescriptorProto_TYPE_MESSAGE.Enum(), TypeName: new(of)}},
+				NestedType: []*descriptorpb.DescriptorProto{{Name: new("Counts"), Options: &descriptorpb.MessageOptions{MapEntry: new(true)},
+					Field: []*descriptorpb.FieldDescriptorProto{field("key", 1), field("value", 2)}}},
+			}},
+			Service: []*descriptorpb.ServiceDescriptorProto{{Name: new("B"), Method: []*descriptorpb.MethodDescriptorProto{
+				{Name: new("C"), InputType: new(".a.In"), OutputType: new(".a.In")}}}},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := New(set, "a.B/C")
+		if err != nil {
+			t.Fatalf("%s: %v", of, err)
+		}
+		if got, err := e.Append(nil, []byte(`{"itemCounts": {"1": 2}}`)); string(got) != "\x00\x00\x00\x00\x06\x0a\x04\x08\x01\x10\x02" {
+			t.Errorf("%s: %q, %v", of, got, err)
+		}
 	}
 }

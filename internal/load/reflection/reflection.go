@@ -145,7 +145,7 @@ func (c *Client) ask(ctx context.Context, version string, field protowire.Number
 	data, err := c.Call(ctx, path, body, large)
 	var failed *Failed
 	switch {
-	case errors.As(err, &failed) && failed.Code == signals.Codes[unimplemented]:
+	case errors.As(err, &failed) && failed.Unknown():
 		return nil, fmt.Errorf("%w; it answered %w", ErrNone, err)
 	case err != nil:
 		return nil, err
@@ -160,6 +160,9 @@ type Failed struct {
 	Code string // its name
 	Text string // what the service says
 }
+
+// Unknown reports whether the service does not have the method.
+func (f *Failed) Unknown() bool { return f.Code == signals.Codes[unimplemented] }
 
 func (f *Failed) Error() string { return strings.TrimSuffix(f.Code+": "+f.Text, ": ") }
 

@@ -45,7 +45,7 @@ func newFinder(pids func() []int, r experiment.Ready) *finder {
 	if r.Path == "" {
 		return &finder{pids: pids, any: true, answer: supervise.Answers(r.Protocol, http.MethodHead, "/", 399)}
 	}
-	return &finder{pids: pids, answer: supervise.Answers(r.Protocol, http.MethodGet, r.Path, 299)}
+	return &finder{pids: pids, answer: supervise.Ready(r)}
 }
 
 // look is a supervise.Probe.

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/load/reflection"
 	"github.com/millicore/millicore/internal/load/serviceclient"
 )
 
@@ -64,12 +66,11 @@ func StartProbe(ctx context.Context, r experiment.Ready, address string, serves 
 }
 
 // ProbeFor returns a probe of several addresses. It succeeds if one of them
-// accepts a connection or, if there is a path, answers GET path with a status of
-// 200 to 299. Otherwise the error is that of the first address.
+// accepts a connection or, if there is a path, if it passes Ready. Otherwise the error is that of the first address.
 func ProbeFor(r experiment.Ready, addresses ...string) (every time.Duration, _ Probe) {
 	every, one := connectEvery, Accepts
 	if r.Path != "" {
-		every, one = requestEvery, Answers(r.Protocol, http.MethodGet, r.Path, 299)
+		every, one = requestEvery, Ready(r)
 	}
 	return every, func(ctx context.Context) (string, error) {
 		var first error
@@ -108,6 +109,24 @@ func Accepts(ctx context.Context, address string) error {
 		err = fmt.Errorf("dial tcp %s: %w", address, syscall.ECONNREFUSED)
 	}
 	return errors.Join(err, conn.Close())
+}
+
+// Ready returns a check of a path: that GET answers with a status of 200 to 299, or, of
+// gRPC's method Health/Check, perhaps with ?service=NAME, that it serves.
+func Ready(r experiment.Ready) func(context.Context, string) error {
+	path, query, _ := strings.Cut(r.Path, "?")
+	if path != reflection.HealthPath {
+		return Answers(r.Protocol, http.MethodGet, r.Path, 299)
+	}
+	protocol := "h2c"
+	if r.Protocol == "https" || r.Protocol == "h2" {
+		protocol = "h2"
+	}
+	client := serviceclient.Client(protocol, requestTimeout)
+	return func(ctx context.Context, address string) error {
+		c := reflection.Client{HTTP: client, URL: serviceclient.URL(protocol, address, "")}
+		return c.Serving(ctx, strings.TrimPrefix(query, "service="))
+	}
 }
 
 // BadStatus is the error for an HTTP answer with another status than expected.

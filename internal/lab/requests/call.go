@@ -1,9 +1,12 @@
-package lab
+// Package requests converts the requests of a load for agents, and makes the calls of gRPC that
+// come before a load: for schemas, for the health of the service, and to try a request.
+package requests
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/textproto"
 	"slices"
@@ -17,7 +20,37 @@ import (
 	"github.com/millicore/millicore/internal/load/reflection"
 	"github.com/millicore/millicore/internal/load/serviceclient"
 	"github.com/millicore/millicore/internal/load/wire"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
+
+// Of converts the requests of a load for an agent.
+func Of(l *experiment.Load) []protocol.Request {
+	var all []protocol.Request
+	for _, r := range l.AllRequests() {
+		all = append(all, request(&r, l.Timeout))
+	}
+	return all
+}
+
+func request(r *experiment.Request, timeout time.Duration) protocol.Request {
+	one := protocol.Request{Weight: r.Weight, Method: r.Method, Path: r.Path,
+		Headers: r.Headers, Body: r.Body, Raw: r.Inputs.Body}
+	if r.GRPC != "" {
+		call(&one, r, timeout)
+	}
+	if r.Inputs.Authorization != "" {
+		one.Headers = maps.Clone(one.Headers)
+		if one.Headers == nil {
+			one.Headers = map[string]string{}
+		}
+		// Braces in it are no placeholder.
+		one.Headers["Authorization"] = strings.ReplaceAll(r.Inputs.Authorization, "{{", `{{"{{"}}`)
+	}
+	if r.Check != nil {
+		one.Check = &protocol.Check{Status: r.Check.Status, Contains: r.Check.Contains}
+	}
+	return one
+}
 
 // call makes a request a call of gRPC, with the headers that these have. Its deadline is a
 // little before the timeout, so that the service's DEADLINE_EXCEEDED arrives.
@@ -55,13 +88,10 @@ func Describe(ctx context.Context, l *experiment.Load, targets []string) error {
 	ctx, cancel := context.WithTimeout(ctx, describedWithin)
 	defer cancel()
 	for _, r := range calls {
-		one := request(r, l.Timeout)
-		one.Call, one.Body, one.Raw = nil, "", nil
-		c, _, _, err := caller(client, l, one, targets[at])
+		c, err := asker(client, l, r, targets[at])
 		if err != nil {
 			return err
 		}
-		c.Headers.Del("Grpc-Timeout")
 		if r.Inputs.Schema, err = c.Schema(ctx, r.GRPC); errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("reflection: the service did not answer within %v; or name a file with its schema: load.request.proto (load and try: --proto)", describedWithin)
 		}
@@ -72,10 +102,54 @@ func Describe(ctx context.Context, l *experiment.Load, targets []string) error {
 	return nil
 }
 
+// healthyWithin is how long a service may take until it serves.
+const healthyWithin = 30 * time.Second
+
+// AwaitHealth waits until a target answers grpc.health.v1 that it serves.
+func AwaitHealth(ctx context.Context, l *experiment.Load, target string) error {
+	client, err := serviceclient.AsLoad(l, target)
+	if err != nil {
+		return err
+	}
+	c, err := asker(client, l, &l.Request, target)
+	if err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, healthyWithin)
+	defer cancel()
+	var none *reflection.Failed
+	_, err = supervise.AwaitProbe(within, 20*time.Millisecond, func(ctx context.Context) (string, error) {
+		err := c.Serving(ctx, "")
+		if errors.As(err, &none) && none.Unknown() { // it never will
+			cancel()
+		}
+		return target, err
+	})
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(within.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("the service does not serve after %v: %w", healthyWithin, err)
+	}
+	return err
+}
+
+// asker sends Millicore's own calls with the headers of a request, and without its deadline.
+func asker(client *http.Client, l *experiment.Load, r *experiment.Request, target string) (*reflection.Client, error) {
+	one := request(r, l.Timeout)
+	one.Call, one.Body, one.Raw = nil, "", nil
+	c, _, _, err := caller(client, l, one, target)
+	if err == nil {
+		c.Headers.Del("Grpc-Timeout")
+		c.Headers.Del("Grpc-Encoding")
+	}
+	return c, err
+}
+
 // Call makes the first call of a load as an agent would, and awaits its answer. The error of a
 // call that a load counts as bad is a reflection.Failed. The schema must be known.
 func Call(ctx context.Context, client *http.Client, l *experiment.Load, target string) error {
-	c, body, want, err := caller(client, l, requests(l)[0], target)
+	c, body, want, err := caller(client, l, Of(l)[0], target)
 	if err == nil {
 		_, err = c.Call(ctx, l.Request.Path, body, want)
 	}

@@ -1,4 +1,4 @@
-package lab
+package requests
 
 import (
 	"net"
@@ -8,10 +8,13 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	pb "google.golang.org/grpc/interop/grpc_testing"
 	grpcreflection "google.golang.org/grpc/reflection"
 
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
 // counted counts the connections of a listener.
@@ -62,5 +65,33 @@ func TestDeadlineOfACall(t *testing.T) {
 		if got := request(&experiment.Request{GRPC: "a.B/C"}, timeout).Headers["Grpc-Timeout"]; got != want {
 			t.Errorf("%v: %s, want %s", timeout, got, want)
 		}
+	}
+}
+
+// A load waits until its server serves, and a replica is ready by the same method.
+func TestAwaitHealth(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, how := grpc.NewServer(), health.NewServer()
+	how.Shutdown() // NOT_SERVING
+	healthpb.RegisterHealthServer(s, how)
+	go s.Serve(l)
+	t.Cleanup(s.Stop)
+	load := experiment.Load{Timeout: time.Minute, Request: experiment.Request{GRPC: "a.B/C"}}
+	load.Settle()
+	ready := supervise.Ready(experiment.Ready{Path: "/grpc.health.v1.Health/Check?service="})
+	if err := ready(t.Context(), l.Addr().String()); err == nil || !strings.HasSuffix(err.Error(), "answers NOT_SERVING") {
+		t.Errorf("a replica that does not serve: %v", err)
+	}
+	done := make(chan error)
+	go func() { done <- AwaitHealth(t.Context(), &load, l.Addr().String()) }()
+	how.Resume()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if err := ready(t.Context(), l.Addr().String()); err != nil {
+		t.Errorf("a replica that serves: %v", err)
 	}
 }
