@@ -30,7 +30,7 @@ var groupedFlags = map[string][]flagGroup{
 		{title: "Load", names: []string{"users", "rate", "duration", "requests", "stages", "open", "even", "think", "waiting", "warmup", "seed"}},
 		{title: "Requests", names: []string{"method", "header", "body", "body-file", "basic-env", "bearer-env", "status", "contains", "timeout", "follow"}},
 		{title: "gRPC", names: []string{"grpc", "proto", "import-path", "gzip", "max-message", "health"}},
-		{title: "Connections", names: []string{"connections", "no-keepalive", "keepalive", "threads", "http2", "streams", "insecure", "cacert", "cert", "key", "session-tickets", "connect-to", "unix-socket"}},
+		{title: "Connections", names: []string{"connections", "no-keepalive", "keepalive", "threads", "http2", "streams", "insecure", "cacert", "cert", "key", "session-tickets", "connect-to", "source", "unix-socket"}},
 		{title: "Observe the service", names: []string{"pid", "container"}},
 		{title: "Output", names: []string{"threshold", "out", "json", "csv", "hlog", "junit", "yes"}},
 	},

@@ -39,7 +39,7 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 // transport converts the protocol of a load for an agent.
 func transport(l *experiment.Load) protocol.Transport {
 	return protocol.Transport{TLS: l.Secure(), HTTP2: l.HTTP2(), Streams: l.Streams,
-		Insecure: l.Insecure, CA: l.CA, Identity: l.Identity, Name: l.Name, Tickets: l.Tickets}
+		Insecure: l.Insecure, CA: l.CA, Identity: l.Identity, Name: l.Name, Tickets: l.Tickets, Sources: l.Sources}
 }
 
 // maxBodies is the maximum size of all bodies of a load together: an agent receives

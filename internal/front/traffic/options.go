@@ -90,6 +90,8 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 		return errors.New("--open needs --stages; for a constant rate use -R")
 	case o.Socket != "" && !filepath.IsAbs(o.Socket) && o.Socket[0] != '@':
 		return fmt.Errorf("--unix-socket %s: want an absolute path, or @NAME of the abstract namespace", o.Socket)
+	case o.Socket != "" && len(o.Sources) > 0:
+		return errors.New("--source is for TCP: leave it out with --unix-socket")
 	case o.ConnectTo != "" && (o.Socket != "" || o.Follow):
 		return errors.New("--connect-to sets where to connect: leave out --unix-socket and --follow")
 	case both("requests", "duration"):
@@ -174,6 +176,7 @@ func (o *Options) Experiment(t reach.Target, observed *attached.Observed) (*expe
 		return nil, err
 	}
 	e.Measure.Whole = true
+	e.Cells[0].Load.Sources = o.Sources
 	if err := e.ReadInputs("", os.Getenv, schema.Read); err != nil {
 		return nil, o.named(err)
 	}

@@ -18,12 +18,14 @@ import (
 type Place struct {
 	Socket    string // unix socket; "": none
 	ConnectTo string // host:port; "": none
+	Sources   []string
 }
 
 // Define defines the flags of a place.
 func (p *Place) Define(flags *pflag.FlagSet) {
 	flags.StringVar(&p.Socket, "unix-socket", "", "connect to this unix socket instead of the URL's host")
 	flags.StringVar(&p.ConnectTo, "connect-to", "", "connect to this host:port instead of the URL's; Host and the name in TLS remain the URL's")
+	flags.StringSliceVar(&p.Sources, "source", nil, "addresses of this machine that connections come from, in turn (default: the system's choice)")
 }
 
 // Target is the destination of a URL, or of its requests the address or the unix socket of

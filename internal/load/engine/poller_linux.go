@@ -9,6 +9,9 @@ import (
 
 func newPoller(zero time.Time, plan *Plan, share int) (p poller, err error) {
 	place := poll.Place{Index: share, Of: plan.shares()}
+	if place.Sources, err = poll.Sources(plan.Transport.Sources, plan.Targets); err != nil {
+		return nil, err
+	}
 	if t := plan.Transport; t.TLS {
 		p, err = newSecurePoller(zero, plan.Targets, t, place)
 	} else {

@@ -30,6 +30,8 @@ type Transport struct {
 	Name string
 	// Tickets: new connections to a target resume its last session (RFC 8446, 2.2).
 	Tickets bool
+	// Sources are addresses of this machine that connections come from, in turn.
+	Sources []string
 }
 
 // Unfit is the error of a service that does not support the requested protocol. Every

@@ -59,7 +59,10 @@ const (
 const mostEvents = 512
 
 // Place is a poller's place among those of this machine that connect to the same targets.
-type Place struct{ Index, Of int }
+type Place struct {
+	Index, Of int
+	Sources   []netip.Addr // that connections come from, in turn; see Sources
+}
 
 // connection is the number of a slot's connection among those of all pollers, whatever their
 // numbers of slots are, and become.
@@ -309,7 +312,7 @@ func (p *Poller) Dial(slot, generation int32, target int) port.Outcome {
 	addr := &p.addrs[target]
 	from := p.source(slot, addr)
 	errno := p.connect(slot, addr, from)
-	if from.IsValid() && useless(errno) {
+	if from.IsValid() && len(p.place.Sources) == 0 && useless(errno) {
 		p.plain = errno != unix.EADDRNOTAVAIL || p.sourced == 0 // else the ports of this one are in use
 		p.Close(slot, true)
 		from = netip.Addr{}
@@ -321,7 +324,7 @@ func (p *Poller) Dial(slot, generation int32, target int) port.Outcome {
 	switch errno {
 	case 0, unix.EINPROGRESS:
 		p.ported = true
-		if from.IsValid() {
+		if from.IsValid() && len(p.place.Sources) == 0 {
 			p.sourced++
 		}
 	case unix.EADDRNOTAVAIL, unix.EAGAIN:

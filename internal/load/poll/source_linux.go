@@ -21,6 +21,9 @@ const mostOfSource = 12_000
 // To loopback of IPv4 each mostOfSource connections have one: 127.0.0.2, 127.0.0.3 and so on,
 // but for the first ones. IPv6 has one loopback address only.
 func (p *Poller) source(slot int32, to *sockaddr) netip.Addr {
+	if of := len(p.place.Sources); of > 0 && to.family != unix.AF_UNIX {
+		return p.place.Sources[p.place.connection(slot)%of]
+	}
 	n := p.place.connection(slot) / mostOfSource
 	if !to.loopback || p.plain || n == 0 {
 		return netip.Addr{}
@@ -41,12 +44,51 @@ func (p *Poller) connect(slot int32, to *sockaddr, from netip.Addr) unix.Errno {
 	}
 	if from.IsValid() { // connect chooses the port, for this target only
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
-		if err := unix.Bind(int(fd), &unix.SockaddrInet4{Addr: from.As4()}); err != nil {
+		if err := unix.Bind(int(fd), unixAddr(from)); err != nil {
 			return errnoOf(err)
 		}
 	}
 	_, _, errno = unix.RawSyscall(unix.SYS_CONNECT, fd, uintptr(unsafe.Pointer(&to.raw)), to.size)
 	return errno
+}
+
+func unixAddr(ip netip.Addr) unix.Sockaddr {
+	if ip.Is4() {
+		return &unix.SockaddrInet4{Addr: ip.As4()}
+	}
+	return &unix.SockaddrInet6{Addr: ip.As16()}
+}
+
+// Sources are the addresses of these names, each of which must be one of this machine, and of
+// the family of the targets.
+func Sources(names []string, targets []port.Target) (all []netip.Addr, err error) {
+	for _, name := range names {
+		ip, err := netip.ParseAddr(name)
+		if err != nil {
+			return nil, fmt.Errorf("source address %s: want an IP address", name)
+		}
+		ip = ip.Unmap()
+		for i := range targets {
+			if t := &targets[i]; !t.Gone && t.Socket == "" && t.Addr.Addr().Unmap().Is4() != ip.Is4() {
+				return nil, fmt.Errorf("source address %s: the target %s is of the other version of IP", name, t.Addr)
+			}
+		}
+		family := unix.AF_INET6
+		if ip.Is4() {
+			family = unix.AF_INET
+		}
+		fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return nil, fmt.Errorf("source address %s: make a socket: %w", name, err)
+		}
+		err = unix.Bind(fd, unixAddr(ip))
+		_ = unix.Close(fd)
+		if err != nil {
+			return nil, fmt.Errorf("source address %s: %w: name an address of this machine", name, err)
+		}
+		all = append(all, ip)
+	}
+	return all, nil
 }
 
 // useless are the errors of connections from a source address that this machine or its
@@ -65,8 +107,8 @@ func errnoOf(err error) (errno unix.Errno) {
 	return errno
 }
 
-// Sourced is the number of connections that were made from a source address other than the
-// kernel's choice.
+// Sourced is the number of connections that were made from a source address that nobody
+// named, other than the kernel's choice.
 func (p *Poller) Sourced() int64 { return p.sourced }
 
 // lack records that this machine, not the service, refused a connection. The trial
@@ -79,7 +121,7 @@ func (p *Poller) lack(what string, errno unix.Errno) port.Outcome {
 func remedy(errno unix.Errno) string {
 	switch errno {
 	case unix.EADDRNOTAVAIL, unix.EAGAIN:
-		return "this machine has no free local port for the target: " + portsOf("/proc/sys/net/ipv4/ip_local_port_range") + "; widen net.ipv4.ip_local_port_range, or let the service keep its connections open"
+		return "this machine has no free local port for the target: " + portsOf("/proc/sys/net/ipv4/ip_local_port_range") + "; widen net.ipv4.ip_local_port_range, name source addresses (load: --source), or let the service keep its connections open"
 	case unix.EMFILE:
 		return "all " + filesAllowed() + " files that are allowed are open: raise the limit (ulimit -n), or configure fewer connections"
 	case unix.ENFILE:

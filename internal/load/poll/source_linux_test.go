@@ -62,6 +62,56 @@ func TestSourceAddresses(t *testing.T) {
 	}
 }
 
+// Connections come from the named addresses in turn, of both versions of IP.
+func TestNamedSourceAddresses(t *testing.T) {
+	for listen, names := range map[string][]string{"127.0.0.1:0": {"127.0.0.7", "127.0.0.8"}, "[::1]:0": {"::1", "::1"}} {
+		l, err := net.Listen("tcp", listen)
+		if err != nil {
+			t.Skipf("needs %s: %v", listen, err)
+		}
+		defer l.Close()
+		targets := []port.Target{{Addr: netip.MustParseAddrPort(l.Addr().String())}}
+		sources, err := Sources(names, targets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(time.Now(), targets, Place{Sources: sources})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Release()
+		for slot, want := range []string{names[0], names[1], names[0]} {
+			if out := p.Dial(int32(slot), 1, 0); out != port.Succeeded && out != port.WouldBlock {
+				t.Fatalf("dial: outcome %d", out)
+			}
+			conn, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if got := conn.RemoteAddr().(*net.TCPAddr).IP.String(); got != want {
+				t.Errorf("connection %d comes from %s; want %s", slot, got, want)
+			}
+		}
+		if p.Sourced() != 0 {
+			t.Errorf("%d connections from addresses that nobody named", p.Sourced())
+		}
+	}
+}
+
+func TestWrongSourceAddresses(t *testing.T) {
+	targets := []port.Target{{Addr: netip.MustParseAddrPort("127.0.0.1:80")}, {Gone: true}, {Socket: "/x"}}
+	for name, want := range map[string]string{
+		"eth0":      "source address eth0: want an IP address",
+		"::1":       "source address ::1: the target 127.0.0.1:80 is of the other version of IP",
+		"192.0.2.1": "source address 192.0.2.1: cannot assign requested address: name an address of this machine", // RFC 5737
+	} {
+		if _, err := Sources([]string{"127.0.0.1", name}, targets); err == nil || err.Error() != want {
+			t.Errorf("%s: %v; want %s", name, err, want)
+		}
+	}
+}
+
 // The connections of all pollers have numbers of their own, also if a poller gets more of
 // them later.
 func TestNumbersOfConnections(t *testing.T) {
@@ -69,7 +119,7 @@ func TestNumbersOfConnections(t *testing.T) {
 	seen := map[int]bool{}
 	for i := range pollers {
 		for slot := range int32(slots) {
-			seen[Place{i, pollers}.connection(slot)] = true
+			seen[Place{Index: i, Of: pollers}.connection(slot)] = true
 		}
 	}
 	if len(seen) != pollers*slots || !seen[0] || !seen[pollers*slots-1] {

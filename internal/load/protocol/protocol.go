@@ -61,6 +61,8 @@ type Transport struct {
 	Identity string `json:"identity,omitempty"`
 	Name     string `json:"name,omitempty"`    // of the service in TLS; "": the host of its address
 	Tickets  bool   `json:"tickets,omitempty"` // new connections to a target resume its last session
+	// Sources are addresses of the agent's machine that connections come from, in turn.
+	Sources []string `json:"sources,omitempty"`
 }
 
 // Request is one kind of request. Its path, headers and body may have

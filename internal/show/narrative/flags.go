@@ -27,7 +27,7 @@ var flagTexts = map[summary.Flag]string{
 	summary.FlagAgentStopped:        "A signal stopped the process of an agent (SIGSTOP): it sent nothing until it was continued, or killed. Latencies and rates of that trial are the agent's, not the service's.",
 	summary.FlagDownAtEnd:           "A replica had died and was not back when a trial ended. Its restart is not in the figures. Its log has its last output.",
 	summary.FlagFrozen:              "Until the end of a trial the service answered no request and used no CPU: it hung. That is no overload, which uses CPU.",
-	summary.FlagNoPorts:             "The generator's machine had no free local port, so requests waited to be sent. Widen net.ipv4.ip_local_port_range, or let the service keep connections open.",
+	summary.FlagNoPorts:             "The generator's machine had no free local port, so requests waited to be sent. Widen net.ipv4.ip_local_port_range, name further source addresses (load: --source), or let the service keep connections open.",
 	summary.FlagOtherSources:        "Each 12,000 connections to this machine have a source address of their own, from 127.0.0.2 on, because of the number of ports. A service that only admits 127.0.0.1 refuses the others: use at most 12,000 connections, or admit 127.0.0.0/8.",
 	summary.FlagUnaccepted:          "Connections that stay open hold the workers of the service, so that new ones wait. Use fewer connections, more workers, or close idle connections.",
 	summary.FlagStuck:               "Requests of the warm-up did not end before the load did: the latencies do not have them.",
