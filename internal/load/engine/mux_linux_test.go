@@ -91,11 +91,17 @@ func TestMessagesOfHostileServices(t *testing.T) {
 		"a flag that is none":        {"\x02\x00\x00\x00\x01x", []string{status, ok}, "message compressed"},
 		"a failure without one":      {"", []string{status, away}, "UNAVAILABLE"},
 		"a failure, and a message":   {"\x00\x00\x00\x00\x02x", []string{status, away}, "UNAVAILABLE"},
+		"OK as a status only":        {"", []string{status, ok}, "no message"},
+		"a status only":              {"", []string{status, away}, "UNAVAILABLE"},
+		"a head and a status only":   {"", []string{"x", "y", status, "99"}, "UNKNOWN"},
 		"no trailers":                {"\x00\x00\x00\x00\x01x", nil, signals.StatusName(signals.NoCode)},
 		"trailers without status":    {"\x00\x00\x00\x00\x01x", []string{"x", "y"}, signals.StatusName(signals.NoCode)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target, _ := startFramed(t, nil, func(f *framed, stream uint32) bool {
+				if strings.HasSuffix(name, "status only") {
+					return f.head(stream, true, c.trailers...)
+				}
 				f.head(stream, false)
 				for i := range len(c.data) { // a frame each
 					f.WriteData(stream, false, []byte(c.data[i:i+1]))
