@@ -70,7 +70,9 @@ func (s *Search) finish() {
 	if s.bursts.met > 0 { // longer than any other load
 		low = min(low, s.bursts.met)
 	}
-	load = max(load, s.tested()) // a load that was held is not above the breaking point
+	if tested := s.tested(); s.enough(answered{requests: s.testedRequests(tested)}) { // it is not above the breaking point
+		load = max(load, tested)
+	}
 	s.result.Load, s.result.Low, s.result.High = load, low, max(high, load)
 	switch {
 	case s.limited && high > s.ceiling:

@@ -358,6 +358,18 @@ func (s *Search) tested() (load float64) {
 	return cmp.Or(load, least)
 }
 
+// testedRequests is how many requests the test windows at a load had.
+func (s *Search) testedRequests(load float64) (n float64) {
+	for _, t := range s.tests {
+		if t.load == load {
+			for _, b := range t.seen {
+				n += float64(b.Requests)
+			}
+		}
+	}
+	return n
+}
+
 // window is the sum of an observation.
 type window struct {
 	seen         []Block

@@ -329,6 +329,47 @@ func TestAGeneratorThatIsTooWeakForAnyLoad(t *testing.T) {
 	}
 }
 
+// The highest load that could be tried is a lower bound. It is held for ten times of the
+// objective's latency: a service that is loaded with a tenth more than it can do misses after
+// that time.
+func TestTheHighestLoadIsHeldLongEnoughForItsQueue(t *testing.T) {
+	for _, late := range []time.Duration{50 * time.Millisecond, time.Second} {
+		c := usual
+		c.Late = late
+		steps, r := play(t, c, limitedAt(5000, 1200))
+		last := steps[len(steps)-1]
+		if want := max(6*time.Second, 10*late); !r.AtLeast || last.Stage != Test || last.Load != r.Load || last.Window != want {
+			t.Errorf("objective of %v: held %+v, want %v; %+v", late, last, want, r)
+		}
+	}
+}
+
+// A test window of a few requests that met the objective does not raise the answer; one of
+// 1,000 requests of a p99 does.
+func TestAFewRequestsDoNotRaiseTheAnswer(t *testing.T) {
+	above := 0
+	for seed := range uint64(20) {
+		for _, k := range []kind{mm1(100, .1, .01, 0), odd[5], mm1(1000, .05, .01, 0)} {
+			s := New(k.config())
+			w := k.world(seed)
+			for step, ok := s.Next(); ok; step, ok = s.Next() {
+				s.Saw(w.step(s, step, s.config.Block.Seconds()))
+			}
+			r := s.Result()
+			switch requests := s.testedRequests(r.Tested); {
+			case r.Tested <= r.Load:
+			case requests >= 1000:
+				t.Errorf("%s, seed %d: held %g with %g requests, and breaks at %g", k.name, seed, r.Tested, requests, r.Load)
+			default:
+				above++
+			}
+		}
+	}
+	if above == 0 {
+		t.Error("no test window of a few requests met the objective above the answer")
+	}
+}
+
 // All loads below the generator's limit missed by a little. The search then goes on below the
 // lowest of them.
 func TestAGeneratorThatIsTooWeakForAClearMiss(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 
 // TestedText is what was tested of a breaking point: "held 1,149 requests/s at 67% of
 // its CPU limit (p99 5.60 ms of 6,890 requests in 6.00 s), and missed the objective at 1,856";
-// "" if the record has no windows.
+// "" if the record has no windows. Fewer requests than the quantile needs met the objective,
+// which is less than that the load was held.
 func TestedText(c *summary.Cell) string {
 	b := c.Breaking
 	var loads []float64
@@ -30,7 +31,11 @@ func TestedText(c *summary.Cell) string {
 	case b.Held == nil:
 		return "no test window met the objective; it " + missed
 	}
-	text := "held " + heldText(c, figures[0])
+	text := "held "
+	if _, few := tooFew(b.Held, c.Quantile()); few && b.Held.LatencyMS != nil {
+		text = "met the objective at "
+	}
+	text += heldText(c, figures[0])
 	if missed != "" {
 		text += ", and " + missed
 	}
@@ -61,12 +66,19 @@ const beyond = 10
 
 // ofRequests is what a quantile of a step is of, and how many it needs if these are too few.
 func ofRequests(s *summary.Step, quantile string) string {
-	n := int64(math.Round(s.RateRPS * s.Seconds))
-	text := fmt.Sprintf("of %s in %s s", display.Counted(n, "request"), display.Figure(s.Seconds))
-	if least := int64(math.Ceil(beyond/(1-summary.QuantileShare(quantile)) - 1e-6)); n < least {
+	text := fmt.Sprintf("of %s in %s s", display.Counted(ofStep(s), "request"), display.Figure(s.Seconds))
+	if least, few := tooFew(s, quantile); few {
 		text += fmt.Sprintf("; %s needs %s", QuantileName(quantile), display.Grouped(least))
 	}
 	return text
+}
+
+func ofStep(s *summary.Step) int64 { return int64(math.Round(s.RateRPS * s.Seconds)) }
+
+// tooFew reports whether a step has fewer requests than a quantile needs, and how many it needs.
+func tooFew(s *summary.Step, quantile string) (least int64, few bool) {
+	least = int64(math.Ceil(beyond/(1-summary.QuantileShare(quantile)) - 1e-6))
+	return least, ofStep(s) < least
 }
 
 // RecoveryText is all that is known of a sustained load and of the recovery from an
