@@ -69,6 +69,8 @@ func (s Stretch) busy() (by string, shown finding.Finding) {
 	full := 1 - host.IdleShare()
 	// So many threads may be busy and leave CPUs idle, if they never used more than themselves.
 	fewer := threads > 0 && threads < host.CPUs && sums.Value(most.sums.Server.MostCores) <= float64(threads)+mostMore
+	// Nor are they used up if some are idle while requests are left: those of a lock wait for it.
+	fewer = fewer || s.fellBehind(most)
 	if erlangC(host.CPUs, full) < mostWait || host.IdleShare() >= idleHost && (fewer || !s.queuesFor(host.CPUs, full, most)) {
 		return "", finding.Finding{}
 	}
