@@ -166,13 +166,13 @@ func sameCPU(x, y *summary.Cell) bool {
 }
 
 // promising names the setting whose interval, of too few searches to rank it, lies above
-// that of the server as it is.
+// that of the server as it is, unless it was shown to have a higher latency at the common load.
 func (t *tried) promising(base *summary.Cell) string {
 	best, most := -1, 0.0
 	for _, i := range t.settings() {
 		b := t.cells[i].Breaking
 		apart := base.Breaking.High != nil && b.Low != nil && *b.Low > *base.Breaking.High
-		if apart && t.variants[i].Replicas < 2 && *b.Load() > most {
+		if apart && t.variants[i].Replicas < 2 && *b.Load() > most && !t.slower(i) {
 			best, most = i, *b.Load()
 		}
 	}
@@ -181,6 +181,16 @@ func (t *tried) promising(base *summary.Cell) string {
 	}
 	return fmt.Sprintf("run it again with --repeats %d: %s held %s in %s, which is no ranking.", summary.EnoughTrials, t.variants[best].Label,
 		load(t.cells[best]), searches(t.cells[best], max(1, t.cells[best].Breaking.Searches, t.cells[best].Trials)))
+}
+
+// slower reports whether a setting was shown to have a higher latency at the common load than
+// the server as it is.
+func (t *tried) slower(i int) bool {
+	c, base := cellOf(t.level, t.variants[i].Service), cellOf(t.level, t.variants[0].Service)
+	if c == nil || base == nil || c.LatencyMS == nil || base.LatencyMS == nil {
+		return false
+	}
+	return verdict.Against(t.level, base, []*summary.Cell{c}).All[0].From.Sign > 0
 }
 
 // asIsByLimit are the cells of the server as it is under each of several CPU limits.
