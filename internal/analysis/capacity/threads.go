@@ -1,7 +1,9 @@
 package capacity
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
@@ -71,14 +73,19 @@ func noneBusy(all *sums.Total) float64 {
 	return 0
 }
 
-// collected is the share of the CPU time in which threads of its own collected garbage, at the
-// highest overloads; 0: not known. Of a runtime that collects in the threads that serve, such as
-// Go and Node.js, it is not seen.
+// collected is the share of the CPU time in which threads of its own collected garbage, at as
+// many of the highest overloads as show it; 0: not known. Of a runtime that collects in the
+// threads that serve, such as Go and Node.js, it is not seen.
 func (s Stretch) collected() float64 {
-	all := s.highestTogether()
-	t, cores := all.sums.Server.Threads(), all.sums.Server.Cores()
-	if cores == nil || *cores == 0 || t.Seconds < collectedSeconds {
-		return 0
+	over := slices.Clone(s.over)
+	slices.SortStableFunc(over, func(x, y overload) int { return cmp.Compare(y.load, x.load) })
+	all := sums.New()
+	for _, o := range over { // the highest may have been cut short
+		all.Merge(o.sums)
+		t, cores := all.Server.Threads(), all.Server.Cores()
+		if t.Seconds >= collectedSeconds && cores != nil && *cores > 0 {
+			return min(1, t.Collector / *cores)
+		}
 	}
-	return min(1, t.Collector / *cores)
+	return 0
 }

@@ -75,6 +75,7 @@ func TestACollectorBesideALimit(t *testing.T) {
 		{"most of it", []overload{at(100, 5, 1, 0.96)}, 0.96},
 		{"a quarter", []overload{at(100, 5, 1, 0.25)}, 0},
 		{"it was read too briefly", []overload{at(100, 0.5, 1, 0.96)}, 0},
+		{"the highest was cut short", []overload{at(100, 5, 1, 0.9), at(400, 0.5, 1, 0.9)}, 0.9},
 		{"at the highest overload", []overload{at(100, 5, 1, 0.1), at(400, 5, 1, 0.9)}, 0.9},
 	} {
 		s := Stretch{Sums: c.over[0].sums, Open: true, over: c.over}
