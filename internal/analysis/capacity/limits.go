@@ -78,17 +78,25 @@ func (s Stretch) used(blocks []search.Block) (by string, shown finding.Finding) 
 	if by != "" {
 		return by, shown
 	}
-	if by, shown := s.busy(); by != "" {
+	own, why := ownCause(s.Goal, s.Sums)
+	if by, shown := s.busy(); by != "" && !(by == summary.ByHost && own == summary.ByAcceptQueue && s.idles()) {
 		return by, shown
 	}
-	if by, shown := ownCause(s.Goal, s.Sums); by != "" && (by != summary.ByDelayedAck || s.withinAck()) {
-		return by, shown
+	if own != "" && (own != summary.ByDelayedAck || s.withinAck()) {
+		return own, why
 	}
 	if is, over := s.bound(ofService); is == isUsedUp && over.sums.Server.OfLimit() != nil {
 		// Not at the lowest loads that missed, but at the overload: the limit cannot be excluded.
 		return summary.ByService, finding.Finding{Kind: finding.LimitOrLock, Load: over.load, Users: !s.Open, Use: use(&over.sums.Server)}
 	}
 	return summary.ByService, s.unknown()
+}
+
+// idles reports whether CPUs of the host are idle just above the breaking point. It may be used
+// up at an overload of many times that.
+func (s Stretch) idles() bool {
+	host := s.Sums.Noise.Machines().Fullest()
+	return host != nil && host.CPUs > 0 && host.IdleShare() >= idleHost
 }
 
 // withinAck reports whether the wait for a delayed acknowledgement is at least half of the

@@ -283,7 +283,29 @@ func (s *Replayed) missedSteps() (all []*ReplayedStep) {
 			all = append(all, step)
 		}
 	}
-	return all
+	return beforeKills(all)
+}
+
+// beforeKills returns those steps at lower loads than the lowest with an OOM kill, if their
+// requests were only late: a queue in memory that grows above the breaking point ends with a
+// kill, which is not why it grows. It returns all if there are none.
+func beforeKills(all []*ReplayedStep) (before []*ReplayedStep) {
+	deadly := math.Inf(1)
+	for _, step := range all {
+		if sums.Value(step.deaths.OOMKills) > 0 {
+			deadly = min(deadly, step.Load)
+		}
+	}
+	for _, step := range all {
+		failed := slices.ContainsFunc(step.window.Blocks(), func(b search.Block) bool { return b.Bad > 0 })
+		if step.Load < deadly && step.Gone == "" && !failed {
+			before = append(before, step)
+		}
+	}
+	if math.IsInf(deadly, 1) || len(before) == 0 {
+		return all
+	}
+	return before
 }
 
 // nearby is how much higher than the nearest missed load a load may be for its window

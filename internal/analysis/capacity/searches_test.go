@@ -213,3 +213,34 @@ func TestALoadOfWhichAWindowHadNoAnswerIsNotDecided(t *testing.T) {
 		})
 	}
 }
+
+// A queue that grows above the breaking point may end with an OOM kill. Where requests were
+// late at a lower load, without a failure, that is not why the service breaks.
+func TestAKillAboveTheBreakingPoint(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		below, killed float64 // loads that missed, by late requests and with a kill
+		want          string
+	}{
+		{"late below", 310, 340, summary.ByCPULimit},
+		{"nothing below", 360, 340, summary.ByMemory},
+		{"at the same load", 340, 340, summary.ByMemory},
+	} {
+		e := fixture.Search()
+		s := Replay(e, &e.Cells[0], []signals.SearchStep{{Step: 0, Load: c.below, First: 1, Last: 1}, {Step: 1, Load: c.killed, First: 2, Last: 2}})
+		s.found, s.ended = brokeAt(300, 290, 310), true
+		for seq := 1; seq <= 2; seq++ {
+			s.Add(fixture.Client(seq, signals.Measure, 100, 200*time.Millisecond))
+			server := fixture.Server(seq, signals.Measure, 0.97, 10, 9)
+			if seq == 2 {
+				server.Server.OOMKills = new(int64(1))
+			}
+			s.Add(server)
+			s.steps[seq-1].used = true
+		}
+		all := &Searches{Goal: objective.Of(e, &e.Cells[0]), All: []*Replayed{s}}
+		if b := all.BreakingPoint(); b.LimitedBy != c.want {
+			t.Errorf("%s: limited by %q (%v), want %q", c.name, b.LimitedBy, b.Shown, c.want)
+		}
+	}
+}
