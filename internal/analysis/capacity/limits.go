@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/awake"
+	"github.com/millicore/millicore/internal/analysis/counters"
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -32,7 +33,7 @@ func (s Stretch) inside(blocks []search.Block) (by string, shown []finding.Findi
 		failed.Kind = finding.AlsoFailed
 		shown = append(shown, failed)
 	}
-	if acks := delayedAck(s.Goal, s.Sums); by != summary.ByDelayedAck && !acks.None() {
+	if acks := counters.DelayedAck(s.Goal, s.Sums, throttledALittle(&s.Sums.Server)); by != summary.ByDelayedAck && !acks.None() {
 		acks.Kind = finding.AlsoDelayed
 		shown = append(shown, acks)
 	}
@@ -78,7 +79,7 @@ func (s Stretch) used(blocks []search.Block) (by string, shown finding.Finding) 
 	if by != "" {
 		return by, shown
 	}
-	own, why := ownCause(s.Goal, s.Sums)
+	own, why := counters.Cause(s.Goal, s.Sums, throttledALittle(&s.Sums.Server))
 	if by, shown := s.busy(); by != "" && !(by == summary.ByHost && own == summary.ByAcceptQueue && s.idles()) {
 		return by, shown
 	}

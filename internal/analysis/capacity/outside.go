@@ -51,7 +51,7 @@ func (s Stretch) outside() string {
 	if used := server.OfLimit(); used != nil && *used >= atLimit {
 		return ""
 	}
-	if share := server.ThrottledShare(); share != nil && *share >= throttledLittle {
+	if throttledALittle(server) {
 		return ""
 	}
 	fullest := noise.Machines().Fullest()

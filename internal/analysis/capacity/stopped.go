@@ -1,7 +1,9 @@
 package capacity
 
 import (
+	"github.com/millicore/millicore/internal/analysis/counters"
 	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/sums"
 )
 
@@ -56,4 +58,20 @@ func atOwnLimit(s *sums.Server) bool {
 // throttled it.
 func use(s *sums.Server) finding.Use {
 	return finding.Use{Cores: s.Cores(), OfLimit: s.OfLimit(), Throttled: s.ThrottledShare(), PerPeriod: s.PerThrottledPeriod()}
+}
+
+// UnderLoad returns what makes a service slow under a constant load, by counters of its own;
+// none if it is at its CPU limit, which makes queues of any kind.
+func UnderLoad(g objective.Goal, t *sums.Total) (by string, shown finding.Finding) {
+	if atOwnLimit(&t.Server) || stoppedInBursts(&t.Server) {
+		return "", finding.Finding{}
+	}
+	return counters.Cause(g, t, throttledALittle(&t.Server))
+}
+
+// throttledALittle reports whether the limit stops a service in so many periods that it is
+// worth to be stated.
+func throttledALittle(s *sums.Server) bool {
+	share := s.ThrottledShare()
+	return share != nil && *share >= throttledLittle
 }

@@ -1,4 +1,6 @@
-package capacity
+// Package counters finds what makes a service slow without using up its CPU limit, by counters of
+// its own: its accept queue, its memory limit, or answers in several parts.
+package counters
 
 import (
 	"time"
@@ -36,26 +38,16 @@ const (
 	refaultCost = 20 * time.Microsecond
 )
 
-// UnderLoad returns what makes a service slow under a constant load, by counters of its own;
-// none if it is at its CPU limit, which makes queues of any kind.
-func UnderLoad(g objective.Goal, t *sums.Total) (by string, shown finding.Finding) {
-	if atOwnLimit(&t.Server) || stoppedInBursts(&t.Server) {
-		return "", finding.Finding{}
-	}
-	return ownCause(g, t)
-}
-
-// ownCause returns what makes a service slow without using up its CPU limit: its accept
-// queue, its memory limit, or answers in several parts; none if no counter shows any of them.
-// By is a value of limited_by.
-func ownCause(g objective.Goal, t *sums.Total) (by string, shown finding.Finding) {
+// Cause returns what the counters show, and as a value of limited_by; none if they show nothing.
+// Throttled is whether the CPU limit stops the service now and then, which parts answers, too.
+func Cause(g objective.Goal, t *sums.Total, throttled bool) (by string, shown finding.Finding) {
 	if shown := acceptQueue(g, t); !shown.None() {
 		return summary.ByAcceptQueue, shown
 	}
 	if shown := memoryStall(t); !shown.None() {
 		return summary.ByMemory, shown
 	}
-	if shown := delayedAck(g, t); !shown.None() {
+	if shown := DelayedAck(g, t, throttled); !shown.None() {
 		return summary.ByDelayedAck, shown
 	}
 	return "", finding.Finding{}
@@ -106,19 +98,19 @@ func memoryStall(t *sums.Total) finding.Finding {
 	return finding.Finding{Kind: finding.MemoryRefaults, Value: each}
 }
 
-// delayedAck returns that the last part of the slow answers waits until the client
+// DelayedAck returns that the last part of the slow answers waits until the client
 // acknowledges the part before: the service wrote the answer in parts, and its kernel holds a
 // small part back while another is on its way (Nagle's algorithm, RFC 1122, 4.2.3.4), which
 // the client acknowledges after 40 ms. It requires that most answers that took as long have
 // that gap, and few have another one: what stops or slows a service makes gaps of any length.
 // A service that sleeps for as long between two parts looks the same.
-func delayedAck(g objective.Goal, t *sums.Total) finding.Finding {
+func DelayedAck(g objective.Goal, t *sums.Total, throttled bool) finding.Finding {
 	k := &t.Client
 	delayed, took := float64(k.AckDelayed), float64(k.Service.Above(signals.AckDelayed))
-	switch throttled := t.Server.ThrottledShare(); {
+	switch {
 	case delayed < fewestDelayed || delayed < g.Late()*float64(k.Latency.Count()) || delayed < took/2:
 		return finding.Finding{}
-	case float64(k.Apart) > fewApart*delayed, throttled != nil && *throttled >= throttledLittle:
+	case float64(k.Apart) > fewApart*delayed, throttled:
 		return finding.Finding{}
 	}
 	return finding.Finding{Kind: finding.AcksDelayed, N: int(k.AckDelayed), Share: min(1, delayed/took)}
