@@ -19,6 +19,7 @@ import (
 	"github.com/millicore/millicore/internal/load/message"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/transport"
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
@@ -32,7 +33,7 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 		return engine.Plan{}, err
 	}
 	plan := engine.Plan{
-		Transport:   engine.Transport(p.Transport),
+		Transport:   transport.Transport(p.Transport),
 		Load:        load,
 		Connections: p.Connections,
 		Timeout:     time.Duration(p.Timeout),
@@ -58,13 +59,13 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 }
 
 // Reach makes and closes a connection to each target of a plan, as an agent would, and
-// reports what engine.Reach does.
+// reports what transport.Reach does.
 func Reach(p *protocol.Prepare) error {
 	plan, err := newPlan(p)
 	if err != nil {
 		return err
 	}
-	return engine.Reach(&plan)
+	return plan.Transport.Reach(plan.Targets)
 }
 
 // newTargets converts the replicas' addresses to targets. A target whose name did not

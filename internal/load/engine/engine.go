@@ -21,10 +21,6 @@ const latestStart = time.Second
 // it was set back.
 const earliestStart = time.Minute
 
-// fitWithin is the timeout of the check that the targets can be reached, and speak TLS or
-// HTTP/2.
-const fitWithin = 3 * time.Second
-
 // Engine makes the traffic of one trial. It is opened, run once, and closed.
 type Engine struct {
 	plan    Plan
@@ -53,7 +49,7 @@ func Open(plan Plan) (*Engine, error) {
 	if err := allowFiles(e.size, plan.Threads); err != nil {
 		return nil, err
 	}
-	if err := fit(&e.plan); err != nil {
+	if err := e.plan.Transport.Fit(e.plan.Targets); err != nil {
 		return nil, err
 	}
 	for i := range plan.Threads {

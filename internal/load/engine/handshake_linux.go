@@ -48,9 +48,9 @@ func (h *handshake) run(l *secureLine) {
 	conn := tls.Client(l, h.config)
 	err := conn.Handshake()
 	if err == nil {
-		err = agreed(conn, h.poller.transport)
+		err = h.poller.transport.Agreed(conn)
 	}
-	err = orUnfit(err, h.poller.transport)
+	err = h.poller.transport.OrUnfit(err)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.conn, h.err, h.done = conn, err, true

@@ -123,7 +123,7 @@ func (p *Plan) settle() error {
 	case p.Connections < 0:
 		return fmt.Errorf("%d connections", p.Connections)
 	}
-	if err := p.Transport.settle(); err != nil {
+	if err := p.Transport.Check(); err != nil {
 		return err
 	}
 	if err := p.settleKinds(); err != nil {

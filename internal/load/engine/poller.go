@@ -1,10 +1,18 @@
 package engine
 
-import "github.com/millicore/millicore/internal/load/port"
+import (
+	"github.com/millicore/millicore/internal/load/port"
+	"github.com/millicore/millicore/internal/load/transport"
+)
 
 type (
 	// Target is a replica and the requests that it gets.
-	Target  = port.Target
+	Target = port.Target
+	// Transport is the protocol of the requests, and Unfit the error of a service that does
+	// not speak it.
+	Transport = transport.Transport
+	Unfit     = transport.Unfit
+
 	poller  = port.Poller
 	event   = port.Event
 	outcome = port.Outcome

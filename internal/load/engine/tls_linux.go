@@ -69,7 +69,7 @@ func newSecurePoller(zero time.Time, targets []Target, t Transport, place poll.P
 func (p *securePoller) Move(targets []Target) {
 	p.Poller.Move(targets)
 	for i := len(p.configs); i < len(targets); i++ {
-		p.configs = append(p.configs, p.transport.config(&targets[i]))
+		p.configs = append(p.configs, p.transport.Config(&targets[i]))
 	}
 }
 
@@ -223,7 +223,7 @@ func (p *securePoller) ending(err error) outcome {
 	if errors.Is(err, io.EOF) {
 		return ended
 	}
-	return p.refused(orUnfit(err, p.transport))
+	return p.refused(p.transport.OrUnfit(err))
 }
 
 // Close ends a connection, with TLS's close_notify if it is orderly and the kernel

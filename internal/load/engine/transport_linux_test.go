@@ -17,6 +17,7 @@ import (
 
 	"github.com/millicore/millicore/internal/load/mux"
 	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/transport"
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
@@ -250,11 +251,11 @@ func TestAServiceWithoutHTTP2(t *testing.T) {
 	plain := httptest.NewServer(see)
 	t.Cleanup(plain.Close)
 	_, err := ran(t, planOf(t, secureServer(t, see, false), ways[1].transport, 10, wire.Request{}))
-	if !errors.Is(err, errNoHTTP2) || seen.Load() != 0 {
+	if !errors.Is(err, transport.ErrNoHTTP2) || seen.Load() != 0 {
 		t.Errorf("%v, and the service saw %d requests", err, seen.Load())
 	}
 	target := Target{Addr: netip.MustParseAddrPort(plain.Listener.Addr().String())}
-	if _, err = ran(t, planOf(t, target, ways[2].transport, 10, wire.Request{})); !errors.Is(err, errNoH2C) {
+	if _, err = ran(t, planOf(t, target, ways[2].transport, 10, wire.Request{})); !errors.Is(err, transport.ErrNoH2C) {
 		t.Errorf("without TLS: %v", err)
 	}
 }
@@ -318,7 +319,7 @@ func TestStreamsShareConnections(t *testing.T) {
 func TestAServiceWithTLSOnly(t *testing.T) {
 	for _, http2 := range []bool{true, false} {
 		target := secureServer(t, http.NotFoundHandler(), http2)
-		if _, err := ran(t, planOf(t, target, ways[2].transport, 10, wire.Request{})); !errors.Is(err, errTLS) {
+		if _, err := ran(t, planOf(t, target, ways[2].transport, 10, wire.Request{})); !errors.Is(err, transport.ErrTLS) {
 			t.Errorf("with HTTP/2 %t: %v", http2, err)
 		}
 	}
