@@ -37,6 +37,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 			s.FirstByteMS = summary.QuantilesOf(first)
 		}
 		s.StreamsMS = summary.StreamsOf(all.Client.Streams)
+		s.DialsMS = summary.DialsOf(all.Client.Dials)
 		s.OfAll = objective.OfAll(all, held)
 	}
 	for _, v := range c.plan.Vary {

@@ -29,6 +29,7 @@ type Cell struct {
 	ServiceMS    *Quantiles            `json:"service_ms"`
 	FirstByteMS  *Quantiles            `json:"first_byte_ms,omitempty"` // the first bytes of the answer - intended; null: each came at once
 	StreamsMS    *Streams              `json:"streams_ms,omitempty"`
+	DialsMS      *Dials                `json:"dials_ms,omitempty"`
 	Errors       ErrorCounts           `json:"errors"`
 	CPU          CPU                   `json:"cpu"`
 	Replicas     *Replicas             `json:"replicas,omitempty"` // if the platform reports their number over time

@@ -36,6 +36,24 @@ func StreamsOf(s *signals.Streams) *Streams {
 	return &Streams{QuantilesOf(s.First), QuantilesOf(s.Between)}
 }
 
+// Dials are the times of the connections that were made.
+type Dials struct {
+	Connect   *Quantiles `json:"connect"`
+	Handshake *Quantiles `json:"handshake,omitempty"` // of TLS, after it; absent without TLS
+}
+
+// DialsOf is nil if no connection was made.
+func DialsOf(d *signals.Dials) *Dials {
+	if d == nil {
+		return nil
+	}
+	of := &Dials{Connect: QuantilesOf(d.Connect)}
+	if d.Handshake != nil {
+		of.Handshake = QuantilesOf(d.Handshake)
+	}
+	return of
+}
+
 // QuantilesOf returns nil if nothing was recorded.
 func QuantilesOf(h *signals.Histogram) *Quantiles {
 	if h.Count() == 0 {

@@ -16,6 +16,7 @@ type Client struct {
 	// FirstByte is as in signals.Client.
 	FirstByte *signals.Histogram
 	Streams   *signals.Streams // nil: no stream had a message
+	Dials     *signals.Dials   // nil: no connection was made
 	Resent    int64            // requests that were sent a second time
 	Stray     int64            // connections that were replaced because of stray bytes
 	NoPorts   int64            // connections that could not be made for lack of a local port
@@ -86,6 +87,7 @@ func (c *Client) Add(f *signals.Frame) {
 	c.Latency.Merge(k.Latency)
 	c.Service.Merge(k.Service)
 	c.Streams = c.Streams.Plus(k.Streams)
+	c.Dials = c.Dials.Plus(k.Dials)
 }
 
 func (c *Client) merge(o *Client) {
@@ -109,6 +111,7 @@ func (c *Client) merge(o *Client) {
 	c.Latency.Merge(o.Latency)
 	c.Service.Merge(o.Service)
 	c.Streams = c.Streams.Plus(o.Streams)
+	c.Dials = c.Dials.Plus(o.Dials)
 }
 
 // Requests counts the requests that were due: ended, good or not, or never sent.

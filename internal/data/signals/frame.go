@@ -133,6 +133,9 @@ type Client struct {
 	// latency. nil: each answer came at once, and Latency is it.
 	FirstByte *Histogram `json:"first_byte,omitempty"`
 
+	// Dials are the times of the connections that were made; nil: none was.
+	Dials *Dials `json:"dials,omitempty"`
+
 	// Streams are the times of messages that services streamed; nil: none came.
 	Streams *Streams `json:"streams,omitempty"`
 
@@ -186,6 +189,30 @@ func (s *Streams) Plus(o *Streams) *Streams {
 	return s
 }
 
+// Dials are the times of new connections.
+type Dials struct {
+	Connect   *Histogram `json:"connect"`             // connected - begun: a round trip of TCP
+	Handshake *Histogram `json:"handshake,omitempty"` // the end of the TLS handshake - connected; nil: no TLS
+}
+
+// Plus is the sum of both, of which each may be nil. It changes d, unless d is nil.
+func (d *Dials) Plus(o *Dials) *Dials {
+	if o == nil {
+		return d
+	}
+	if d == nil {
+		d = &Dials{Connect: NewHistogram()}
+	}
+	d.Connect.Merge(o.Connect)
+	if o.Handshake != nil {
+		if d.Handshake == nil {
+			d.Handshake = NewHistogram()
+		}
+		d.Handshake.Merge(o.Handshake)
+	}
+	return d
+}
+
 // Bad is the number of requests that ended without a good answer.
 func (c *Client) Bad() int64 {
 	return c.Timeouts + c.Refused + c.Cut + c.Malformed + c.Failed + c.BadStatus()
@@ -235,6 +262,7 @@ func (c *Client) Add(o *Client) {
 	c.Service.Merge(o.Service)
 	c.SendLag.Merge(o.SendLag)
 	c.Streams = c.Streams.Plus(o.Streams)
+	c.Dials = c.Dials.Plus(o.Dials)
 }
 
 // Hear keeps what a service said of a failed call, unless there is nothing or an earlier text

@@ -167,6 +167,8 @@ func summaryText(r *Result, out display.Terminal) string {
 		{"protocol", r.Spoken},
 		{"received", size(r.Client.Bytes, r.measured, r.Length)},
 		{"connections made", display.Grouped(r.Client.Connects) + openAtOnce(c.Generator.OpenConnections)},
+		{"connect", dials(c.DialsMS, func(d *summary.Dials) *summary.Quantiles { return d.Connect })},
+		{"TLS handshake", dials(c.DialsMS, func(d *summary.Dials) *summary.Quantiles { return d.Handshake })},
 		{"retry later", unlessNone(r.Client.Pushbacks, "call", "asked of %s (grpc-retry-pushback-ms), which were not sent again")},
 		{"resent", unlessNone(r.Client.Resent, "request", "%s: the service had closed the idle connection")},
 		{"stray bytes", unlessNone(r.Client.Stray, "connection", "on %s, which were replaced")},
@@ -198,6 +200,15 @@ func openAtOnce(most *int64) string {
 		return ""
 	}
 	return ", at most " + display.Grouped(*most) + " open at once"
+}
+
+// dials are the times of a part of new connections; "" if there is none.
+func dials(d *summary.Dials, part func(*summary.Dials) *summary.Quantiles) string {
+	if d == nil || part(d) == nil {
+		return ""
+	}
+	q := part(d)
+	return fmt.Sprintf("p50 %s, p99 %s, highest %s", display.WithUnit(q.P50), display.WithUnit(q.P99), display.WithUnit(q.Max))
 }
 
 // loadOf describes the load.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
@@ -49,6 +50,28 @@ func TestAnswersThatComeInParts(t *testing.T) {
 	if all.Good != 8 || all.AckDelayed != 3 || all.Apart != 3 {
 		t.Errorf("%d good, %d as a delayed acknowledgement, %d other gaps", all.Good, all.AckDelayed, all.Apart)
 	}
+}
+
+// The time to make a connection is counted apart from its TLS handshake, also of connections that
+// slots share.
+func TestTheTimesOfNewConnections(t *testing.T) {
+	s := lasts(10 * ms)
+	s.dial = func(time.Duration, int) (time.Duration, outcome) { return 30 * ms, succeeded }
+	p := plan(Load{Requests: 4, Curve: steady(t, 2, schedule.Endless)})
+	dials := total(simulate(t, p, s).run(t)).Dials
+	if dials == nil || dials.Handshake != nil || dials.Connect.Count() != 2 {
+		t.Fatalf("without TLS: %+v; want the times of two connections", dials)
+	}
+	near(t, "connect", dials.Connect.Min(), 30*ms)
+	near(t, "connect", dials.Connect.Max(), 30*ms)
+	s.shakes = 20 * ms
+	p.Transport.TLS = true
+	dials = total(simulate(t, p, s).run(t)).Dials
+	if dials == nil || dials.Handshake == nil || dials.Connect.Count() != 2 || dials.Handshake.Count() != 2 {
+		t.Fatalf("with TLS: %+v; want the times of two connections", dials)
+	}
+	near(t, "connect", dials.Connect.Max(), 10*ms)
+	near(t, "handshake", dials.Handshake.Max(), 20*ms)
 }
 
 // A loop that is always busy sends everything late and reports that: a hundred users

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/load/poll"
+	"github.com/millicore/millicore/internal/load/port"
 )
 
 // handshake is a TLS handshake in a goroutine. crypto/tls cannot continue a handshake
@@ -23,8 +24,8 @@ type handshake struct {
 	ready   chan struct{} // holds one token: the socket may be ready, or the loop gave up
 
 	mu       sync.Mutex
-	rung     time.Duration // when the last token was sent
-	held     time.Duration // time between a token and its use: waits for a CPU
+	rung     time.Duration  // when the last token was sent
+	times    port.Handshake // Held is the time between tokens and their use
 	conn     *tls.Conn
 	err      error
 	done     bool
@@ -39,6 +40,7 @@ func newHandshake(p *securePoller, c *tls.Config) *handshake {
 // start starts the goroutine on a connected socket.
 func (h *handshake) start(l *secureLine, fd int) {
 	h.started, h.fd, h.rung = true, fd, h.poller.Now()
+	h.times.Began = h.rung
 	h.poller.shakes.Go(func() { h.run(l) })
 }
 
@@ -53,7 +55,7 @@ func (h *handshake) run(l *secureLine) {
 	err = h.poller.transport.OrUnfit(err)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.conn, h.err, h.done = conn, err, true
+	h.conn, h.err, h.done, h.times.Ended = conn, err, true, h.poller.Now()
 	if h.gaveUp {
 		poll.CloseSocket(h.fd, h.abruptly)
 		return
@@ -93,11 +95,11 @@ func (h *handshake) ring() {
 	}
 }
 
-// count adds the time since the last token to held.
+// count adds the time since the last token to those that it waited for a CPU.
 func (h *handshake) count() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.held += h.poller.Now() - h.rung
+	h.times.Held += h.poller.Now() - h.rung
 }
 
 // await waits for a token, and reports whether the handshake is to go on.

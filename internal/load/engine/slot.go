@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/millicore/millicore/internal/load/port"
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
@@ -200,10 +201,10 @@ func (l *loop) dialed(i int32, out outcome) {
 		}
 		return
 	case waits:
-		l.made()
-		l.send(i, s.lag+l.poller.Held(i))
+		l.made(i)
+		l.send(i, s.lag+l.poller.Shook(i).Held)
 	default:
-		l.made()
+		l.made(i)
 		l.stand(i)
 	}
 }
@@ -239,15 +240,23 @@ func (l *loop) postpone(i int32) {
 }
 
 // made counts a new connection, unless the poller does.
-func (l *loop) made() {
+func (l *loop) made(i int32) {
 	if !l.shared {
-		l.opened()
+		l.opened(l.slots[i].began, l.poller.Shook(i))
 	}
 }
 
-func (l *loop) opened() {
+// opened counts a connection, whose dial began at began.
+func (l *loop) opened(began time.Duration, shook port.Handshake) {
 	l.conns++
 	l.tally.Connects++
+	dials := l.tally.dials(l.plan.Transport.TLS)
+	if dials.Handshake == nil {
+		dials.Connect.Record(l.poller.Now() - began)
+	} else {
+		dials.Connect.Record(shook.Began - began)
+		dials.Handshake.Record(shook.Ended - shook.Began)
+	}
 	l.tally.OpenConnections = max(l.tally.OpenConnections, int64(l.conns))
 }
 

@@ -41,6 +41,17 @@ func (t *tally) streams() *signals.Streams {
 	return t.Streams
 }
 
+// dials are the times of new connections, which most intervals have none of.
+func (t *tally) dials(secure bool) *signals.Dials {
+	if t.Dials == nil {
+		t.Dials = &signals.Dials{Connect: signals.NewHistogram()}
+		if secure {
+			t.Dials.Handshake = signals.NewHistogram()
+		}
+	}
+	return t.Dials
+}
+
 // reset empties the tally and keeps its memory.
 func (t *tally) reset() {
 	latency, service, lag, sample, first := t.Latency, t.Service, t.SendLag, t.slow, t.first

@@ -36,15 +36,15 @@ type securePoller struct {
 type secureLine struct {
 	poller           *securePoller
 	slot, generation int32
-	shake            *handshake // nil before and after
-	held             time.Duration
-	conn             *tls.Conn     // nil before the handshake has succeeded
-	out              []byte        // records that the kernel did not accept yet
-	came             time.Duration // when the last bytes came
-	dry              bool          // the kernel has no more bytes
-	closing          bool          // the other side has ended, and no further event says so: read to the end
-	answers          bool          // plaintext has come: what follows are no tickets of sessions
-	end              outcome       // wouldBlock until the connection has ended
+	shake            *handshake     // nil before and after
+	shook            port.Handshake // once it has ended
+	conn             *tls.Conn      // nil before the handshake has succeeded
+	out              []byte         // records that the kernel did not accept yet
+	came             time.Duration  // when the last bytes came
+	dry              bool           // the kernel has no more bytes
+	closing          bool           // the other side has ended, and no further event says so: read to the end
+	answers          bool           // plaintext has come: what follows are no tickets of sessions
+	end              outcome        // wouldBlock until the connection has ended
 }
 
 // mostPending is the maximum size of the records that wait for the kernel, in bytes. A
@@ -151,7 +151,7 @@ func (p *securePoller) Dialed(slot int32) outcome {
 	case err != nil:
 		return p.refused(err)
 	}
-	l.held, l.came, l.conn, l.shake = l.shake.held, p.Now(), conn, nil
+	l.shook, l.came, l.conn, l.shake = l.shake.times, p.Now(), conn, nil
 	return succeeded
 }
 
@@ -165,7 +165,7 @@ func (p *securePoller) refused(err error) outcome {
 	return broken
 }
 
-func (p *securePoller) Held(slot int32) time.Duration { return p.lines[slot].held }
+func (p *securePoller) Shook(slot int32) port.Handshake { return p.lines[slot].shook }
 
 func (p *securePoller) Left() time.Duration { return p.leaving }
 

@@ -159,6 +159,11 @@ func TestTransports(t *testing.T) {
 			if sum.Connects == 0 || sum.Bytes == 0 {
 				t.Errorf("%d connections, %d bytes", sum.Connects, sum.Bytes)
 			}
+			if d := sum.Dials; d.Connect.Count() != sum.Connects || d.Connect.Min() < 0 || (d.Handshake != nil) != way.transport.TLS {
+				t.Errorf("times of %d connections, from %v, of %d that were made; TLS handshakes: %t", d.Connect.Count(), d.Connect.Min(), sum.Connects, d.Handshake != nil)
+			} else if way.transport.TLS && (d.Handshake.Count() != sum.Connects || d.Handshake.Min() <= 0) {
+				t.Errorf("times of %d TLS handshakes, from %v, of %d", d.Handshake.Count(), d.Handshake.Min(), sum.Connects)
+			}
 		})
 	}
 }

@@ -38,6 +38,7 @@ type service struct {
 	answer func(at time.Duration, target int) []piece
 	admits func(at time.Duration) time.Duration // when a request may be written that the loop writes now; nil: at once
 	cost   time.Duration                        // of each call on a connection
+	shakes time.Duration                        // the last part of each dial
 }
 
 // piece is an event on a connection, a time after the previous piece or after the
@@ -53,7 +54,8 @@ type conn struct {
 	target     int
 	open       bool
 	dialed     outcome
-	got        int // bytes of the present request
+	made       time.Duration // when its dial ends
+	got        int           // bytes of the present request
 	inbox      string
 	came       time.Duration // when the last of it did
 	received   time.Duration // when the last request was received
@@ -96,13 +98,15 @@ func (w *world) expect(h happening) {
 // at schedules an action of the test.
 func (w *world) at(at time.Duration, do func()) { w.expect(happening{at: at, do: do}) }
 
-func (w *world) Now() time.Duration       { return w.clock }
-func (w *world) Wake()                    {}
-func (w *world) Left() time.Duration      { return 0 }
-func (w *world) Held(int32) time.Duration { return 0 }
-func (w *world) Move([]Target)            {}
-func (w *world) Err() error               { return w.failed }
-func (w *world) Release()                 {}
+func (w *world) Now() time.Duration  { return w.clock }
+func (w *world) Wake()               {}
+func (w *world) Left() time.Duration { return 0 }
+func (w *world) Shook(slot int32) port.Handshake {
+	return port.Handshake{Began: w.conns[slot].made - w.service.shakes, Ended: w.conns[slot].made}
+}
+func (w *world) Move([]Target) {}
+func (w *world) Err() error    { return w.failed }
+func (w *world) Release()      {}
 
 func (w *world) Wait(events []event, until time.Duration, how port.Waiting) int {
 	w.waits++
@@ -176,7 +180,7 @@ func (w *world) Dial(slot, generation int32, target int) outcome {
 	if w.service.dial != nil {
 		after, out = w.service.dial(w.clock, target)
 	}
-	w.conns[slot] = conn{generation: generation, target: target, open: true, dialed: out}
+	w.conns[slot] = conn{generation: generation, target: target, open: true, dialed: out, made: w.clock + after}
 	if after == 0 {
 		return out
 	}

@@ -21,7 +21,8 @@ type conn struct {
 	state              state
 	places             []int32       // the loop's slots on it
 	waiting            []int32       // of those, the ones with a request for which the service allows no stream yet
-	held               time.Duration // how long its handshake waited for a CPU
+	began              time.Duration // when its dial started
+	shook              port.Handshake
 	came               time.Duration
 	since              time.Duration // when the first byte that has not left was queued
 	queued, more, full bool          // it is in unwritten; in unread; the socket takes no more
@@ -49,8 +50,8 @@ func (c *conn) room() int {
 
 // greet begins HTTP/2 on a new connection.
 func (c *conn) greet() {
-	c.Conn, c.state, c.held = h2.New(c), greeting, c.mux.Poller.Held(c.slot)
-	c.mux.opened()
+	c.Conn, c.state, c.shook = h2.New(c), greeting, c.mux.Poller.Shook(c.slot)
+	c.mux.opened(c.began, c.shook)
 	c.wrote()
 }
 
@@ -150,7 +151,7 @@ func (c *conn) proceed() {
 			}
 		}
 		for _, slot := range c.places {
-			m.places[slot].dialed, m.places[slot].held = port.Succeeded, c.held
+			m.places[slot].dialed, m.places[slot].shook = port.Succeeded, c.shook
 			m.notify(slot)
 		}
 	}

@@ -35,8 +35,8 @@ type Mux struct {
 	idle      []*conn // that lost their last place
 	blocks    map[string]block
 	buffer    []byte
-	opened    func() // a connection was made
-	closed    func() // it has ended
+	opened    func(time.Duration, port.Handshake) // a connection was made
+	closed    func()                              // it has ended
 }
 
 // block is the translated head of a request.
@@ -69,7 +69,7 @@ type place struct {
 	writable   bool
 	waits      bool         // its request is in conn.waiting
 	dialed     port.Outcome // port.WouldBlock until the connection is ready
-	held       time.Duration
+	shook      port.Handshake
 	end        port.Outcome // port.WouldBlock until the connection or the request has ended without an answer
 	in         []byte
 	read       int // bytes of in that the loop has read
@@ -99,7 +99,7 @@ func New(below port.Poller, targets int, o Options) *Mux {
 	}
 	return &Mux{
 		Poller: below, https: o.HTTPS, streams: o.Streams, several: few, below: make([]port.Event, mostEvents), buffer: make([]byte, bufferSize),
-		blocks: map[string]block{}, byTarget: make([][]int32, targets), opened: func() {}, closed: func() {},
+		blocks: map[string]block{}, byTarget: make([][]int32, targets), opened: func(time.Duration, port.Handshake) {}, closed: func() {},
 	}
 }
 
@@ -109,7 +109,9 @@ const (
 	mostReads  = 16 // how often one connection is read before it is the others' turn
 )
 
-func (m *Mux) Counted(opened, closed func()) { m.opened, m.closed = opened, closed }
+func (m *Mux) Counted(opened func(time.Duration, port.Handshake), closed func()) {
+	m.opened, m.closed = opened, closed
+}
 
 func (m *Mux) Move(targets []port.Target) {
 	m.Poller.Move(targets)
@@ -171,7 +173,7 @@ func (m *Mux) open(target int32) (*conn, port.Outcome) {
 		slot = int32(len(m.conns))
 		m.conns = append(m.conns, &conn{})
 	}
-	c := &conn{mux: m, slot: slot, generation: m.conns[slot].generation + 1, target: target, state: dialing}
+	c := &conn{mux: m, slot: slot, generation: m.conns[slot].generation + 1, target: target, state: dialing, began: m.Now()}
 	m.conns[slot] = c
 	out := m.Poller.Dial(slot, c.generation, int(target))
 	switch out {
@@ -254,7 +256,7 @@ func (m *Mux) reap() {
 
 func (m *Mux) Left() time.Duration { return 0 }
 
-func (m *Mux) Held(slot int32) time.Duration { return m.places[slot].held }
+func (m *Mux) Shook(slot int32) port.Handshake { return m.places[slot].shook }
 
 func (m *Mux) Dialed(slot int32) port.Outcome { return m.places[slot].dialed }
 

@@ -36,15 +36,15 @@ func (b *below) Dial(slot, generation int32, _ int) port.Outcome {
 	http2.NewFramer(&b.unread[slot], nil).WriteSettings()
 	return port.Succeeded
 }
-func (b *below) Move([]port.Target)        {}
-func (b *below) Dialed(int32) port.Outcome { return port.Succeeded }
-func (b *below) Left() time.Duration       { return 0 }
-func (b *below) Held(int32) time.Duration  { return 0 }
-func (b *below) Close(slot int32, _ bool)  { b.open[slot] = false }
-func (b *below) Part(slot int32)           { b.open[slot] = false }
-func (b *below) Wake()                     {}
-func (b *below) Err() error                { return nil }
-func (b *below) Release()                  {}
+func (b *below) Move([]port.Target)         {}
+func (b *below) Dialed(int32) port.Outcome  { return port.Succeeded }
+func (b *below) Left() time.Duration        { return 0 }
+func (b *below) Shook(int32) port.Handshake { return port.Handshake{} }
+func (b *below) Close(slot int32, _ bool)   { b.open[slot] = false }
+func (b *below) Part(slot int32)            { b.open[slot] = false }
+func (b *below) Wake()                      {}
+func (b *below) Err() error                 { return nil }
+func (b *below) Release()                   {}
 func (b *below) Write(slot int32, p []byte) (int, port.Outcome) {
 	n, _ := b.written[slot].Write(p)
 	return n, port.Succeeded

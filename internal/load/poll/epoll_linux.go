@@ -393,8 +393,8 @@ func CloseSocket(fd int, abruptly bool) {
 	_ = unix.Close(fd)
 }
 
-func (p *Poller) Left() time.Duration      { return 0 }
-func (p *Poller) Held(int32) time.Duration { return 0 }
+func (p *Poller) Left() time.Duration        { return 0 }
+func (p *Poller) Shook(int32) port.Handshake { return port.Handshake{} }
 
 // File is the descriptor of a slot's connection; -1: none.
 func (p *Poller) File(slot int32) int { return int(p.fds[slot]) }

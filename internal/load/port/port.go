@@ -37,8 +37,8 @@ type Poller interface {
 	// Left is when the first bytes of the last write left, if that was later than its
 	// beginning: they were encrypted before. Else 0.
 	Left() time.Duration
-	// Held is how long the handshake of a new connection waited for a CPU.
-	Held(slot int32) time.Duration
+	// Shook is the TLS handshake of a new connection; the zero value without TLS.
+	Shook(slot int32) Handshake
 	// Read also returns when the last byte that it read arrived, by the kernel's
 	// time stamp if there is one.
 	Read(slot int32, p []byte) (n int, came time.Duration, out Outcome)
@@ -55,8 +55,15 @@ type Poller interface {
 
 // Sharing is a poller whose slots share connections: it counts these, not the loop.
 type Sharing interface {
-	// Counted names the functions to call when a connection is made, and when it ends.
-	Counted(opened, closed func())
+	// Counted names the functions to call when a connection is made, of which it names the
+	// begin, and when it ends.
+	Counted(opened func(began time.Duration, shook Handshake), closed func())
+}
+
+// Handshake is a TLS handshake.
+type Handshake struct {
+	Began, Ended time.Duration // on the poller's clock
+	Held         time.Duration // of these, how long it waited for a CPU of this machine
 }
 
 // Sourcing is a poller that counts its connections from other source addresses than the

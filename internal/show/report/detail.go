@@ -169,6 +169,12 @@ func latencyFacts(c *cellSummary) []Fact {
 	if f := c.FirstByteMS; f != nil && c.StreamsMS == nil {
 		facts = append(facts, Fact{"first byte, p99", display.Milliseconds(f.P99)})
 	}
+	if d := c.DialsMS; d != nil {
+		facts = append(facts, Fact{"connect, p99", display.Milliseconds(d.Connect.P99)})
+		if d.Handshake != nil {
+			facts = append(facts, Fact{"TLS handshake, p99", display.Milliseconds(d.Handshake.P99)})
+		}
+	}
 	if s := c.StreamsMS; s != nil && s.First != nil {
 		facts = append(facts, Fact{"first message, p99", display.Milliseconds(s.First.P99)})
 		if s.Between != nil {
