@@ -127,7 +127,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if err != nil {
 		return err
 	}
-	r.Ended = ended
+	r.Ended, r.Addresses = ended, f.Addresses
 	outcome, err := f.show(cmd.OutOrStdout(), target, dir, r, thresholds)
 	if err := errors.Join(runErr, err); err != nil {
 		return err

@@ -63,6 +63,9 @@ type Failure struct {
 	N    int64  // of requests
 }
 
+// Refused is the name of the requests for which no connection could be opened.
+const Refused = "refused"
+
 // BadStatus is the name of the answers whose status was not accepted.
 const BadStatus = "bad status"
 
@@ -70,7 +73,7 @@ const BadStatus = "bad status"
 func (e *ErrorCounts) Failures() []Failure {
 	return slices.DeleteFunc([]Failure{
 		{"timeout", e.Timeouts},
-		{"refused", e.Refused},
+		{Refused, e.Refused},
 		{"cut off", e.Cut},
 		{"malformed", e.Malformed},
 		{"failed check", e.Failed},

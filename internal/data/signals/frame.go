@@ -84,10 +84,12 @@ type Client struct {
 	// and not then. HTTP/1.1 only.
 	AckDelayed int64 `json:"ack_delayed,omitempty"`
 	Apart      int64 `json:"apart,omitempty"`
-	Refused    int64 `json:"refused"`          // no connection could be opened
-	Cut        int64 `json:"cut"`              // the connection ended before the answer was complete
-	Malformed  int64 `json:"malformed"`        // the answer was not HTTP
-	Failed     int64 `json:"failed,omitempty"` // answers that a check rejected, except those that are bad because of their status alone
+	Refused    int64 `json:"refused"` // no connection could be opened
+	// RefusedBy are the refused ones by address, if the load has several.
+	RefusedBy map[string]int64 `json:"refused_by,omitempty"`
+	Cut       int64            `json:"cut"`              // the connection ended before the answer was complete
+	Malformed int64            `json:"malformed"`        // the answer was not HTTP
+	Failed    int64            `json:"failed,omitempty"` // answers that a check rejected, except those that are bad because of their status alone
 	// Status has the answers by status code, including good ones. A gRPC call that failed is
 	// counted by the name of its code instead, such as UNAVAILABLE.
 	Status map[string]int64  `json:"status,omitempty"`
@@ -253,6 +255,7 @@ func (c *Client) Add(o *Client) {
 	c.Connects += o.Connects
 	c.CPU += o.CPU
 	c.RunWait, c.Throttled = Plus(c.RunWait, o.RunWait), Plus(c.Throttled, o.Throttled)
+	c.RefusedBy = addCounts(c.RefusedBy, o.RefusedBy)
 	c.Status, c.Wanted = addCounts(c.Status, o.Status), addCounts(c.Wanted, o.Wanted)
 	for status, text := range o.Said {
 		c.Hear(status, text)

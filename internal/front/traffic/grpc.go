@@ -68,7 +68,12 @@ func (o *Options) Connect(ctx context.Context, e *experiment.Experiment, t reach
 			return err
 		}
 	}
-	return reach.Connect(e, t)
+	if err := reach.Connect(e, t); err != nil {
+		return err
+	}
+	var err error
+	o.Addresses, err = addressesOf(t.Address, o.Sources)
+	return err
 }
 
 // serverOf is the URL of a gRPC service, which may be written as host:port. It has no path:

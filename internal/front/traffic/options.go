@@ -39,6 +39,8 @@ type Options struct {
 	Warmup      time.Duration
 	Timeout     time.Duration
 
+	Addresses []Address // of the name of the target, if it has several; after Connect
+
 	Calls
 	HTTP2    bool
 	Insecure bool

@@ -9,8 +9,9 @@ import (
 
 // outcome is what --json prints.
 type outcome struct {
-	URL      string `json:"url"`
-	Insecure bool   `json:"insecure,omitempty"` // no certificate was checked
+	URL       string    `json:"url"`
+	Insecure  bool      `json:"insecure,omitempty"`  // no certificate was checked
+	Addresses []Address `json:"addresses,omitempty"` // of the name in the URL, if it has several
 	*summary.Cell
 	Thresholds []Kept   `json:"thresholds"`
 	Ended      *float64 `json:"target_ended_s,omitempty"` // seconds after the load began
@@ -18,7 +19,7 @@ type outcome struct {
 
 // JSON writes a result as one object, with the fields of a cell in summary.json.
 func JSON(w io.Writer, url string, insecure bool, r *Result, kept []Kept) error {
-	all := outcome{URL: url, Insecure: insecure, Cell: r.Cell, Thresholds: kept}
+	all := outcome{URL: url, Insecure: insecure, Addresses: r.Addresses, Cell: r.Cell, Thresholds: kept}
 	if seconds := r.Ended.Seconds(); seconds > 0 {
 		all.Ended = &seconds
 	}

@@ -11,12 +11,13 @@ import (
 
 // Result is the result of a load, from its record.
 type Result struct {
-	All    results.Results // with Cell as the only one
-	Cell   *summary.Cell
-	Client signals.Client // of all agents and measured frames together
-	Length time.Duration  // of the measured part
-	Spoken string         // the protocol; "": HTTP/1.1 without TLS
-	Ended  time.Duration  // when the observed process ended, from the begin of the load; 0: it did not
+	All       results.Results // with Cell as the only one
+	Cell      *summary.Cell
+	Client    signals.Client // of all agents and measured frames together
+	Length    time.Duration  // of the measured part
+	Addresses []Address      // see Options
+	Spoken    string         // the protocol; "": HTTP/1.1 without TLS
+	Ended     time.Duration  // when the observed process ended, from the begin of the load; 0: it did not
 
 	measured int64 // bytes received in the measured part
 	after    int64 // good answers after it

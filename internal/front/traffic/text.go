@@ -70,6 +70,9 @@ func first(url string, r *Result, kept []Kept, details bool, out display.Termina
 	if text := hiddenStall(r); text != "" {
 		a.Caveats = append([]string{text}, a.Caveats...)
 	}
+	if text := leftOut(r.Addresses); text != "" {
+		a.Caveats = append(a.Caveats, text)
+	}
 	if !details {
 		a.Caveats = append(a.Caveats, flagged(r.Cell, ofTheAnswer...)...)
 	}
@@ -165,6 +168,7 @@ func summaryText(r *Result, out display.Terminal) string {
 		{"good answers", display.Grouped(r.Client.Good) + afterwards(r)},
 		{"load", loadOf(r)},
 		{"protocol", r.Spoken},
+		{"addresses", addresses(r.Addresses)},
 		{"received", size(r.Client.Bytes, r.measured, r.Length)},
 		{"connections made", display.Grouped(r.Client.Connects) + openAtOnce(c.Generator.OpenConnections)},
 		{"connect", dials(c.DialsMS, func(d *summary.Dials) *summary.Quantiles { return d.Connect })},
@@ -343,7 +347,11 @@ func answers(r *Result, out display.Terminal) string {
 		codes = append(codes, [2]string{code, display.Grouped(r.Client.Status[code]) + display.Said(r.Client.Said[code])})
 	}
 	for _, k := range Failures(&r.Client) {
-		errors = append(errors, [2]string{k.Name, display.Grouped(k.N)})
+		text := display.Grouped(k.N)
+		if k.Name == summary.Refused {
+			text += by(r.Client.RefusedBy)
+		}
+		errors = append(errors, [2]string{k.Name, text})
 	}
 	text := ""
 	if len(codes) > 0 {
@@ -353,6 +361,18 @@ func answers(r *Result, out display.Terminal) string {
 		text += section("Errors", errors, out)
 	}
 	return text
+}
+
+// by names the addresses of a number of requests; "" if there are none.
+func by(addresses map[string]int64) string {
+	var all []string
+	for _, one := range slices.Sorted(maps.Keys(addresses)) {
+		all = append(all, fmt.Sprintf("%s by %s", display.Grouped(addresses[one]), display.Plain(one)))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ": " + phrase.List(all)
 }
 
 // generator has the generator's measurements of itself.

@@ -345,21 +345,3 @@ func (l *lasting) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// A name is looked up; one of two addresses stands for the one that accepts: the
-// service listens on 127.0.0.1 alone, and localhost may be ::1 first.
-func TestTargetsByName(t *testing.T) {
-	t.Parallel()
-	server := startHostile(t, answering(fine))
-	_, port, _ := net.SplitHostPort(server.addr())
-	if _, err := net.LookupHost("localhost"); err != nil {
-		t.Skip("localhost has no address here")
-	}
-	plan, err := newTarget("localhost:"+port, []protocol.Request{{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if request := string(plan.Requests[0].Fixed()); plan.Addr.String() != server.addr() || !strings.Contains(request, "Host: localhost:"+port+"\r\n") {
-		t.Errorf("%v gets %q; want %s and its own name", plan.Addr, request, server.addr())
-	}
-}

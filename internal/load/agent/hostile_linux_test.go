@@ -25,7 +25,13 @@ type hostile struct {
 // startHostile starts a server that calls serve with each connection.
 func startHostile(tb testing.TB, serve func(*exchange)) *hostile {
 	tb.Helper()
-	return startHostileOn(tb, serve, func(conn net.Conn) net.Conn { return conn })
+	return startHostileAt(tb, "127.0.0.1:0", serve)
+}
+
+// startHostileAt starts it at an address.
+func startHostileAt(tb testing.TB, address string, serve func(*exchange)) *hostile {
+	tb.Helper()
+	return startHostileOn(tb, address, serve, func(conn net.Conn) net.Conn { return conn })
 }
 
 // startHostileTLS starts the same server behind TLS.
@@ -35,12 +41,12 @@ func startHostileTLS(tb testing.TB, serve func(*exchange)) *hostile {
 	lender.StartTLS()
 	config := &tls.Config{Certificates: lender.TLS.Certificates}
 	lender.Close()
-	return startHostileOn(tb, serve, func(conn net.Conn) net.Conn { return tls.Server(conn, config) })
+	return startHostileOn(tb, "127.0.0.1:0", serve, func(conn net.Conn) net.Conn { return tls.Server(conn, config) })
 }
 
-func startHostileOn(tb testing.TB, serve func(*exchange), over func(net.Conn) net.Conn) *hostile {
+func startHostileOn(tb testing.TB, address string, serve func(*exchange), over func(net.Conn) net.Conn) *hostile {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		tb.Fatal(err)
 	}

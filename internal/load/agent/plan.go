@@ -4,13 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -22,9 +20,6 @@ import (
 	"github.com/millicore/millicore/internal/load/transport"
 	"github.com/millicore/millicore/internal/load/wire"
 )
-
-// resolveWithin is the timeout for resolving a target's address.
-const resolveWithin = 10 * time.Second
 
 // newPlan converts the protocol's plan to the engine's.
 func newPlan(p *protocol.Prepare) (engine.Plan, error) {
@@ -54,7 +49,7 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 		}
 		plan.Kinds = append(plan.Kinds, kind)
 	}
-	plan.Targets, err = newTargets(p.Targets, p.Requests, nil, nil)
+	plan.Targets, err = newTargets(p.Targets, p, nil)
 	return plan, err
 }
 
@@ -66,28 +61,6 @@ func Reach(p *protocol.Prepare) error {
 		return err
 	}
 	return plan.Transport.Reach(plan.Targets)
-}
-
-// newTargets converts the replicas' addresses to targets. A target whose name did not
-// change is reused from known. An empty name is a replica that has gone.
-func newTargets(names []string, requests []protocol.Request, before []string, known []engine.Target) ([]engine.Target, error) {
-	var all []engine.Target
-	for i, name := range names {
-		var target engine.Target
-		var err error
-		switch {
-		case name == "":
-			target.Gone = true
-		case i < len(before) && before[i] == name:
-			target = known[i]
-		default:
-			if target, err = newTarget(name, requests); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, target)
-	}
-	return all, nil
 }
 
 func newLoad(l protocol.Load) (engine.Load, error) {
@@ -120,9 +93,9 @@ func newKind(r protocol.Request) (engine.Kind, error) {
 	return engine.Kind{Weight: cmp.Or(r.Weight, 1), Check: compiled}, err
 }
 
-// newTarget resolves the address of a replica and builds its requests.
-func newTarget(name string, requests []protocol.Request) (engine.Target, error) {
-	var t engine.Target
+// newTemplates builds the requests for a replica.
+func newTemplates(name string, requests []protocol.Request) ([]*wire.Template, error) {
+	var all []*wire.Template
 	for _, r := range requests {
 		host := cmp.Or(r.Host, name)
 		if strings.HasPrefix(host, socketPrefix) {
@@ -130,22 +103,11 @@ func newTarget(name string, requests []protocol.Request) (engine.Target, error) 
 		}
 		template, err := newTemplate(host, r)
 		if err != nil {
-			return engine.Target{}, err
+			return nil, err
 		}
-		t.Requests = append(t.Requests, template)
+		all = append(all, template)
 	}
-	if path, ok := strings.CutPrefix(name, socketPrefix); ok {
-		if path == "" || len(path) > longestSocket {
-			return t, fmt.Errorf("target %q: want a path of 1 to %d bytes", name, longestSocket)
-		}
-		t.Socket, t.Name = path, hostOf(requests)
-		return t, nil
-	}
-	var err error
-	if t.Addr, err = resolve(name); err == nil {
-		t.Name, _, err = net.SplitHostPort(name)
-	}
-	return t, err
+	return all, nil
 }
 
 // hostOf is the host name for a target without one: that of a Host header, or
@@ -163,13 +125,6 @@ func hostOf(requests []protocol.Request) string {
 	}
 	return "localhost"
 }
-
-// socketPrefix is the prefix of a target that is a unix socket, and longestSocket the
-// maximum length of its path (unix(7)).
-const (
-	socketPrefix  = "unix:"
-	longestSocket = 107
-)
 
 // CheckRequest returns the error that an agent would report about a request, such as
 // an unknown placeholder or bytes that are not one valid HTTP request.
@@ -264,44 +219,3 @@ func newTemplate(host string, r protocol.Request) (*wire.Template, error) {
 	}
 	return w.Compile()
 }
-
-// resolve finds the address of a replica. Of several addresses, such as ::1 and
-// 127.0.0.1 for localhost, it takes the first that accepts a connection, or else the
-// first. A name is never used for several replicas.
-func resolve(name string) (netip.AddrPort, error) {
-	if addr, err := netip.ParseAddrPort(name); err == nil {
-		return addr, nil
-	}
-	hostname, service, err := net.SplitHostPort(name)
-	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("target %q: want host:port: %w", name, err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), resolveWithin)
-	defer cancel()
-	port, err := net.DefaultResolver.LookupPort(ctx, "tcp", service)
-	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("target %q: %w", name, err)
-	}
-	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", hostname)
-	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("target %q: %w", name, err)
-	}
-	first := netip.AddrPortFrom(ips[0].Unmap(), uint16(port))
-	if len(ips) == 1 {
-		return first, nil
-	}
-	var dialer net.Dialer
-	for _, ip := range ips {
-		addr := netip.AddrPortFrom(ip.Unmap(), uint16(port))
-		ctx, cancel := context.WithTimeout(ctx, acceptWithin)
-		conn, err := dialer.DialContext(ctx, "tcp", addr.String())
-		cancel()
-		if err == nil {
-			return addr, conn.Close()
-		}
-	}
-	return first, nil
-}
-
-// acceptWithin is the timeout for a connection to one of several addresses.
-const acceptWithin = time.Second

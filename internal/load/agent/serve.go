@@ -147,7 +147,7 @@ func (s *server) trial(p *protocol.Prepare) (ended bool, err error) {
 			case c.Stop != nil:
 				e.Stop()
 			case c.Move != nil:
-				targets, err := newTargets(c.Move.Targets, p.Requests, p.Targets, plan.Targets)
+				targets, err := newTargets(c.Move.Targets, p, plan.Targets)
 				if err == nil {
 					err = e.Move(targets)
 				}

@@ -305,7 +305,7 @@ func (l *loop) count(s *slot, how ending, done time.Duration) *period {
 			t.Unaccepted++
 		}
 	case refused:
-		t.Refused++
+		t.refuse(l.targets[s.target].Addr, len(l.present) > 1 && l.targets[s.target].Addr.IsValid())
 	case cut:
 		t.Cut++
 	case malformed:
@@ -353,7 +353,7 @@ func (l *loop) notice(t *tally, s *slot, done time.Duration, timedOut bool) {
 		Sent:     s.sent - l.zero,
 		Done:     done - l.zero,
 		Lag:      s.lag,
-		Target:   s.target,
+		Target:   l.targets[s.target].Replica,
 		TimedOut: timedOut,
 	}, l.random)
 }

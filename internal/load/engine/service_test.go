@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"net/netip"
 	"slices"
 	"testing"
 	"time"
@@ -140,9 +141,10 @@ func TestADeadReplicaGetsItsShare(t *testing.T) {
 	}
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 100, 10*time.Second)})
 	p.Targets = append(p.Targets, p.Targets[0])
+	p.Targets[1].Addr = netip.MustParseAddrPort("192.0.2.1:80")
 	sum := total(simulate(t, p, s).run(t))
-	if sum.Good != 500 || sum.Refused != 500 {
-		t.Errorf("%d good, %d refused; want 500 each", sum.Good, sum.Refused)
+	if sum.Good != 500 || sum.Refused != 500 || sum.RefusedBy["192.0.2.1:80"] != 500 {
+		t.Errorf("%d good, %d refused, by %v; want 500 each, by the second one", sum.Good, sum.Refused, sum.RefusedBy)
 	}
 }
 

@@ -60,6 +60,7 @@ func TestSlowRequestsHaveTheirReplica(t *testing.T) {
 	}}
 	p := plan(Load{Open: true, Even: true, Curve: steady(t, 100, 10*time.Second)})
 	p.Targets = append(p.Targets, p.Targets[0])
+	p.Targets[1].Replica = 1
 	for _, i := range simulate(t, p, s).run(t)[1:10] {
 		if i.SlowSeen < 40 {
 			t.Errorf("interval %d: %d slow requests; want about 50", i.seq, i.SlowSeen)

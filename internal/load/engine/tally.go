@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"net/netip"
 	"strings"
 	"time"
 
@@ -136,6 +137,18 @@ func (t *tally) hear(name string, a *wire.Answer, hide func(string) string) {
 		text = hide(text)
 	}
 	t.Hear(name, strings.ToValidUTF8(text[:min(len(text), longestText)], ""))
+}
+
+// refuse counts a request for which no connection could be opened, by its address if there are
+// several.
+func (t *tally) refuse(addr netip.AddrPort, several bool) {
+	if t.Refused++; !several {
+		return
+	}
+	if t.RefusedBy == nil {
+		t.RefusedBy = map[string]int64{}
+	}
+	t.RefusedBy[addr.String()]++
 }
 
 // client returns the tally in the form of a frame. It shares the histograms.

@@ -10,8 +10,9 @@ import (
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
-// Target is a replica and the requests that it gets, one of each kind.
+// Target is an address of a replica and the requests that it gets, one of each kind.
 type Target struct {
+	Replica  int32 // whose address it is
 	Addr     netip.AddrPort
 	Socket   string // path of a unix socket, instead of Addr
 	Name     string // host name that the certificate must be valid for
