@@ -58,7 +58,7 @@ type knownCause struct {
 // TestKnownCauses measures the cause that Millicore is made for. make test-system has the
 // others.
 func TestKnownCauses(t *testing.T) {
-	t.Run("a quota", knownCause{path: "/spin?us=1300", rate: "200", limits: `cpu: 400m`,
+	t.Run("a quota", knownCause{path: "/spin?us=1300", rate: "200", limits: `cpu: 330m`,
 		share: func(c *summary.Causes) float64 { return c.ThrottlingHigh }}.isAttributed)
 }
 
