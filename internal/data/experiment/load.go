@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 )
@@ -16,16 +17,14 @@ type Load struct {
 	CAFile string `json:"ca_file,omitempty" yaml:"ca_file" names:"no" doc:"File with the certificates (PEM) of the only authorities to trust, relative to the experiment file; default: those of the agent's system."`
 	CA     string `json:"-"` // comes from outside of the file, and stays out of the record
 	// CertFile and KeyFile name the client's certificate and key, and Identity has both (PEM).
-	CertFile string `json:"cert_file,omitempty" yaml:"cert_file" names:"no" doc:"File with the client's certificate and its chain (PEM), relative to the experiment file; default: none."`
-	KeyFile  string `json:"key_file,omitempty" yaml:"key_file" names:"no" doc:"File with the private key of cert_file (PEM); default: cert_file has it, too. It stays out of the record."`
-	Identity string `json:"-"`
-	Tickets  bool   `json:"session_tickets,omitempty" yaml:"session_tickets" names:"no" default:"false" doc:"true: new connections resume the last TLS session of their target, without its certificate."`
-	// Sources are the addresses of the agents' machine that connections come from, in turn; of
-	// millicore load only. None: the kernel chooses.
-	Sources []string `json:"sources,omitempty"`
-	Name    string   `json:"server_name,omitempty" yaml:"server_name" names:"no" doc:"Name of the service in TLS: it is sent (SNI), and the certificate must be for it; default: the host of its address."`
-	Users   *Target  `json:"users,omitempty" yaml:"users,one" doc:"Closed loop: users that wait for their answer. A number, a ramp or stages; with load.find the number where the search starts."`
-	Rate    *Target  `json:"rate,omitempty" yaml:"rate,one" search:"50" doc:"Open loop: requests per second, independent of the answers. A number, a ramp or stages; with load.find the number where the search starts, unless users is set."`
+	CertFile string   `json:"cert_file,omitempty" yaml:"cert_file" names:"no" doc:"File with the client's certificate and its chain (PEM), relative to the experiment file; default: none."`
+	KeyFile  string   `json:"key_file,omitempty" yaml:"key_file" names:"no" doc:"File with the private key of cert_file (PEM); default: cert_file has it, too. It stays out of the record."`
+	Identity string   `json:"-"`
+	Tickets  bool     `json:"session_tickets,omitempty" yaml:"session_tickets" names:"no" default:"false" doc:"true: new connections resume the last TLS session of their target, without its certificate."`
+	Sources  []string `json:"sources,omitempty" yaml:"source" kind:"address" names:"no" doc:"IP addresses of the agents' machine that connections come from, in turn; default: the kernel's choice."`
+	Name     string   `json:"server_name,omitempty" yaml:"server_name" names:"no" doc:"Name of the service in TLS: it is sent (SNI), and the certificate must be for it; default: the host of its address."`
+	Users    *Target  `json:"users,omitempty" yaml:"users,one" doc:"Closed loop: users that wait for their answer. A number, a ramp or stages; with load.find the number where the search starts."`
+	Rate     *Target  `json:"rate,omitempty" yaml:"rate,one" search:"50" doc:"Open loop: requests per second, independent of the answers. A number, a ramp or stages; with load.find the number where the search starts, unless users is set."`
 	// Find searches for the highest load that meets the objective. Users or Rate is
 	// then a number, where the search starts.
 	Find bool `json:"find,omitempty" yaml:"find" enum:"breaking-point" names:"no" doc:"breaking-point: search for the highest load that meets the objective, instead of holding one."`
@@ -40,6 +39,14 @@ type Load struct {
 	Connections int           `json:"connections,omitempty" yaml:"connections" doc:"Number of connections of all agents together; default: users, or enough for the rate."`
 	Streams     int           `json:"streams,omitempty" yaml:"streams" doc:"HTTP/2: maximum number of requests at a time on one connection; default: 8 connections or more share them, with up to 100 on each."`
 	Timeout     time.Duration `json:"timeout" yaml:"timeout" default:"2s" doc:"Time limit for an answer, counted from when its request was sent, 1ms to 60s."`
+}
+
+// NoAddress says why a text is no IP address; nil: it is one.
+func NoAddress(s string) []string {
+	if _, err := netip.ParseAddr(s); err != nil {
+		return []string{err.Error()}
+	}
+	return nil
 }
 
 // Protocols are the words of load.protocol, of which the first is the default.

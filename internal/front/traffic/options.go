@@ -178,7 +178,6 @@ func (o *Options) Experiment(t reach.Target, observed *attached.Observed) (*expe
 		return nil, err
 	}
 	e.Measure.Whole = true
-	e.Cells[0].Load.Sources = o.Sources
 	if err := e.ReadInputs("", os.Getenv, schema.Read); err != nil {
 		return nil, o.named(err)
 	}
@@ -240,6 +239,7 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 	s.SetGiven("--http2", "load.protocol", protocolOf(t.TLS, o.HTTP2))
 	s.SetGiven("--streams", "load.streams", o.Streams)
 	s.SetGiven("-k", "load.insecure", o.Insecure)
+	s.SetGiven("--source", "load.source", o.Sources)
 	if t.TLS { // a redirect of --follow may lead to TLS
 		s.SetGiven("--cacert", "load.ca_file", o.CACert)
 		s.SetGiven("--cert", "load.cert_file", o.Cert)

@@ -120,7 +120,7 @@ func (d *decoder) text(n *node, f *field) (string, bool) {
 		}
 		// A name in the wrong place is not reported again as unused or unknown.
 		d.refer(n, parts, true)
-		d.wrong(n, "${…} is not replaced here, but in command, env, actions, limits and load (except protocol, insecure, ca_file, cert_file, key_file, session_tickets, server_name, find, benchmark, proto, import_paths, body_file and auth)")
+		d.wrong(n, "${…} is not replaced here, but in command, env, actions, limits and load (except protocol, insecure, ca_file, cert_file, key_file, session_tickets, source, server_name, find, benchmark, proto, import_paths, body_file and auth)")
 		return "", false
 	}
 	if f.names == lateNames && strings.ContainsRune(n.text, 0) {

@@ -199,6 +199,7 @@ var kinds = map[string]*kind{
 	"path":     readBy(readPath, pathSyntax.String(), "string"),
 	"link":     readBy(readLink, linkSyntax.String(), "string"),
 	"protocol": oneOf("protocol", experiment.Protocols),
+	"address":  accepted(`^[0-9A-Fa-f:.]+(%.+)?$`, experiment.NoAddress, "is not an IP address, as in 127.0.0.2", "string"),
 	"status":   readBy(func(s string) (any, error) { return signals.StatusNamed(s) }, "^([2-5][0-9][0-9]|[A-Z_]+)$", "integer", "string").within(200, 599),
 	"port":     readBy(readPort, portSyntax.String(), "integer", "string").within(1, mostPort),
 
@@ -255,8 +256,7 @@ var kinds = map[string]*kind{
 }
 
 func truth(means bool) *kind {
-	k := matching("^(true|false)$", "is neither true nor false", "boolean", "string")
-	return k.then(func(s string) (any, error) { return (s == "true") == means, nil })
+	return matching("^(true|false)$", "is neither true nor false", "boolean", "string").then(func(s string) (any, error) { return (s == "true") == means, nil })
 }
 
 func percent() *kind {
