@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/lab/results"
 	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/test/sample"
@@ -73,6 +74,27 @@ func TestTheCauseOfASlowTail(t *testing.T) {
 		rate := 100.0
 		if got := answer.OfLoad(&summary.Cell{RateRPS: &rate, Causes: c.tail}, "http://x/").Why; got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAFewDisturbedWindowsAreNoCaveat(t *testing.T) {
+	busy := []signals.Neighbour{{Name: "chromium", PID: 4711, Processes: 12, CPUs: 0.8}}
+	long := strings.TrimSpace(strings.Repeat("word ", 50))
+	for _, c := range []struct {
+		disturbed, of int
+		name, want    string
+	}{
+		{1, 21, "go", ""},
+		{2, 20, "go", "Other processes, most of all chromium (12 processes), disturbed 2 of 20 search windows."},
+		{2, 20, long, "Other processes disturbed 2 of 20 search windows."}, // there is no room for the names
+	} {
+		cell := cellOf(c.name, breaksBetween(1300, 1407, 1600, "CPU limit"), testedAt(1390, 1456, false), disturbedBy(summary.Neighbours), func(cell *summary.Cell) {
+			cell.Disturbance.Disturbed, cell.Disturbance.Trials, cell.Disturbance.Neighbours = c.disturbed, c.of, busy
+		})
+		a := answer.Of(&summary.Summary{Cells: numbered(cell)})
+		if got := strings.Join(a.Caveats, " "); got != c.want {
+			t.Errorf("%d of %d windows: caveats %q, want %q, after %d words", c.disturbed, c.of, got, c.want, len(strings.Fields(a.String())))
 		}
 	}
 }

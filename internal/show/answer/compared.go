@@ -165,15 +165,19 @@ func disturbedSides(pairs []Pair) (all []string) {
 // mostWords is how many words an answer has with its caveats, in each default output.
 const mostWords = 60
 
+// words is how many words the answer has with these caveats.
+func (a Answer) words(caveats []string) (n int) {
+	for _, line := range slices.Concat(a.Lines(), caveats) {
+		n += len(strings.Fields(line))
+	}
+	return n
+}
+
 // bounded are at most two of the caveats of an answer: the second one only if there is room
 // for it.
 func (a Answer) bounded(caveats []string) []string {
 	caveats = caveats[:min(len(caveats), mostCaveats)]
-	words := 0
-	for _, line := range slices.Concat(a.Lines(), caveats) {
-		words += len(strings.Fields(line))
-	}
-	if len(caveats) == mostCaveats && words > mostWords {
+	if len(caveats) == mostCaveats && a.words(caveats) > mostWords {
 		return caveats[:1]
 	}
 	return caveats
