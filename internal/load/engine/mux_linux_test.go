@@ -2,7 +2,9 @@ package engine
 
 import (
 	"errors"
+	"io"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -187,6 +189,36 @@ func TestCallsCountByTheirStatus(t *testing.T) {
 	}
 	if said := map[string]string{"UNAVAILABLE": "no upstream", "UNIMPLEMENTED": "unknown method"}; !maps.Equal(sum.Said, said) {
 		t.Errorf("%q, want %q", sum.Said, said)
+	}
+}
+
+// Streams whose requests wait for the service to read them are in flight.
+func TestStreamsThatWaitAreInFlight(t *testing.T) {
+	read := make(chan struct{})
+	target := ways[2].start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		<-read // the request is longer than the window of its stream
+		_, _ = io.Copy(io.Discard, r.Body)
+	}))
+	p := planOf(t, target, ways[2].transport, 4, wire.Request{Method: "POST", Path: "/a.B/C", Body: strings.Repeat("x", 4<<20)})
+	p.Load.Curve, p.Interval = steady(t, 4, schedule.Endless), 20*time.Millisecond
+	e, err := Open(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	good, waited := int64(0), false
+	if err := e.Run(time.Now(), func(i *Interval) error {
+		good += i.Client.Good
+		if i.Client.InFlight == 4 && !waited {
+			waited = true
+			close(read)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if good != 4 || !waited {
+		t.Errorf("%d good of 4, and all were seen in flight: %t", good, waited)
 	}
 }
 
