@@ -44,7 +44,7 @@ type Dials struct {
 
 // DialsOf is nil if no connection was made.
 func DialsOf(d *signals.Dials) *Dials {
-	if d == nil {
+	if d == nil || d.Connect.Count() == 0 {
 		return nil
 	}
 	of := &Dials{Connect: QuantilesOf(d.Connect)}

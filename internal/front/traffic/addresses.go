@@ -25,14 +25,18 @@ func addressesOf(target string, sources []string) ([]Address, error) {
 		return nil, nil
 	}
 	all, err := agent.Addresses(target, sources)
-	if err != nil || len(all) < 2 {
-		return nil, err
+	return namesOf(all), err
+}
+
+func namesOf(all []agent.Address) []Address {
+	if len(all) < 2 {
+		return nil
 	}
 	named := make([]Address, 0, len(all))
 	for _, a := range all {
 		named = append(named, Address{a.Addr.String(), whyLeftOut(a.Err)})
 	}
-	return named, nil
+	return named
 }
 
 func whyLeftOut(err error) string {

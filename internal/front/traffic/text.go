@@ -367,6 +367,9 @@ func answers(r *Result, out display.Terminal) string {
 func by(addresses map[string]int64) string {
 	var all []string
 	for _, one := range slices.Sorted(maps.Keys(addresses)) {
+		if len(addresses) == 1 {
+			return " by " + display.Plain(one)
+		}
 		all = append(all, fmt.Sprintf("%s by %s", display.Grouped(addresses[one]), display.Plain(one)))
 	}
 	if len(all) == 0 {
