@@ -248,7 +248,7 @@ func (s *searcher) recorded(first, last int) signals.SearchStep {
 func (t *trial) newSearcher(failures *failures) *searcher {
 	s := newSearcher(t.exp, t.cell, t.number, capacity.BoundsOf(t.exp, t.cell, t.lab.found))
 	s.write = func(step signals.SearchStep) error { return t.writer.Step(&step) }
-	s.report = t.progress.searching
+	s.report = t.searching
 	s.ended = func(r search.Result) {
 		if r.Load > 0 {
 			t.lab.found[t.cell.Index] = append(t.lab.found[t.cell.Index], r.Load)

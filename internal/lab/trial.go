@@ -10,9 +10,12 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis"
 	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/base/digits"
 	"github.com/millicore/millicore/internal/base/safefile"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/lab/wording"
@@ -104,6 +107,14 @@ func (t *trial) note(format string, args ...any) {
 		return
 	}
 	t.lab.note("trial %d (%s): %s", t.number, t.exp.LabelOf(t.cell), fmt.Sprintf(format, args...))
+}
+
+// searching reports a step of a search, and why it takes longer than planned.
+func (t *trial) searching(s search.Step) {
+	t.progress.searching(s)
+	if s.Pauses {
+		t.note("near its breaking point some moments miss the objective and others meet it; %s more at %s tell whether it pauses", span.Text(s.Window), digits.Significant(s.Load, 4))
+	}
 }
 
 // conduct starts everything, measures, and returns the outcome with its reason.

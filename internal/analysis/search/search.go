@@ -69,6 +69,7 @@ type Step struct {
 	Drain  bool          // first wait until no request is in flight and every replica is up
 	Settle time.Duration // how long to hold the load before the window
 	Window time.Duration
+	Pauses bool // the windows so far show pauses: it looks for them, and needs more than the budget
 }
 
 // Block is what one part of a window showed.
@@ -261,7 +262,7 @@ func (s *Search) Next() (Step, bool) {
 		settle, window := s.lengths()
 		step, ok := s.recovery(window <= 0)
 		if !ok {
-			step = Step{Stage: s.stage, Load: s.load, Drain: s.drain, Settle: settle, Window: window}
+			step = Step{Stage: s.stage, Load: s.load, Drain: s.drain, Settle: settle, Window: window, Pauses: len(s.bursts.loads) > 0}
 		}
 		if step.Window > 0 && s.steps < mostSteps {
 			return s.give(step)

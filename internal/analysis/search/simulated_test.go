@@ -3,6 +3,8 @@ package search
 import (
 	"container/heap"
 	"math/rand/v2"
+
+	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
 // service is a simulated service. Its state persists from window to window, as a real
@@ -321,10 +323,16 @@ func (w *world) step(s *Search, step Step, block float64) Observation {
 // run searches a simulated service.
 func (w *world) run(c Config) Result {
 	s := New(c)
+	looked := false
 	for step, ok := s.Next(); ok; step, ok = s.Next() {
+		looked = looked || step.Pauses
 		s.Saw(w.step(s, step, c.Block.Seconds()))
 	}
-	return s.Result()
+	r := s.Result()
+	if !looked && r.Why.Kind == finding.MissesInBursts {
+		panic("it found pauses, and no step said that it looks for them")
+	}
+	return r
 }
 
 // longRun is the share of late and of bad requests at w.load in a steady state, by
