@@ -113,7 +113,7 @@ func (t *trial) note(format string, args ...any) {
 func (t *trial) searching(s search.Step) {
 	t.progress.searching(s)
 	if s.Pauses {
-		t.note("near its breaking point some moments miss the objective and others meet it; %s more at %s tell whether it pauses", span.Text(s.Window), digits.Significant(s.Load, 4))
+		t.note("near its breaking point some moments miss the objective and others meet it; %s more at %s show whether it pauses", span.Text(s.Window), digits.Significant(s.Load, 4))
 	}
 }
 

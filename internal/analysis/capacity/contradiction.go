@@ -110,6 +110,26 @@ func withoutLimit(b *summary.BreakingPoint, free *summary.BreakingPoint) *summar
 	return b
 }
 
+// missesToo returns a breaking point under a CPU limit beside a search without the limit that
+// found none, because too many requests were late at any load. If loads as low missed the
+// objective there, the limit is not why this one misses it.
+func missesToo(b, free *summary.BreakingPoint, steps []summary.Step) *summary.BreakingPoint {
+	late := func(f finding.Finding) bool {
+		return f.Kind == finding.LateAtAnyLoad || f.Kind == finding.PerhapsLateAtAnyLoad || f.Kind == finding.MissesInBursts
+	}
+	if b == nil || free == nil || b.AtLeast || b.Load() == nil || free.Load() != nil || !byLimit(b) && !perhapsByLimit(b) || !slices.ContainsFunc(free.Why, late) {
+		return b
+	}
+	for _, s := range steps {
+		if s.Met != nil && !*s.Met && s.Target <= *b.Load() {
+			out := *b
+			withhold(&out, finding.Finding{Kind: finding.MissesWithoutLimit, Load: *b.Load(), Other: s.Target})
+			return &out
+		}
+	}
+	return b
+}
+
 // perhapsByLimit reports whether the figures show that it is the limit or something else.
 func perhapsByLimit(b *summary.BreakingPoint) bool {
 	return len(b.Shown) > 0 && (b.Shown[0].Kind == finding.LimitOrLock || b.Shown[0].Kind == finding.LimitOrParallelism)
@@ -182,7 +202,7 @@ func WithholdUnlimited(cells []summary.Cell, server *experiment.Server) {
 			switch {
 			case !lifted(c, free) || unknownLimits(server, free.Service):
 			case asItIs(server, c.Service) || c.Service == free.Service && axesDiffering(c, free) <= 1:
-				c.Breaking = withoutLimit(c.Breaking, found[k])
+				c.Breaking = missesToo(withoutLimit(c.Breaking, found[k]), found[k], free.Steps)
 			case server != nil:
 				for j := range cells {
 					if asItIs(server, cells[j].Service) && lifted(&cells[j], free) && *cells[j].Limits.CPUMillis == *c.Limits.CPUMillis {

@@ -219,6 +219,33 @@ func TestALimitThatCostsNoLoadIsNotTheLimit(t *testing.T) {
 	}
 }
 
+// A service that pauses misses its objective without the limit at lower loads than the
+// breaking point that its search under the limit found by chance.
+func TestALimitIsNotNamedBesideMissesWithoutIt(t *testing.T) {
+	late := finding.Finding{Kind: finding.PerhapsLateAtAnyLoad, Load: 95, Share: 0.06, Allowed: 0.01}
+	for _, c := range []struct {
+		name     string
+		why      finding.Finding
+		missed   float64
+		withheld bool
+	}{
+		{"late at lower loads", late, 66, true},
+		{"late at higher loads only", late, 120, false},
+		{"no answer for another reason", finding.Finding{Kind: finding.Interrupted}, 66, false},
+	} {
+		load, met, missed := 80.0, true, false
+		cells := []summary.Cell{
+			{Service: "go", Limits: summary.Limits{CPUMillis: new(int64(500)), Replicas: 1}, Breaking: &summary.BreakingPoint{RateRPS: &load, LimitedBy: summary.ByCPULimit}},
+			{Service: "go", Limits: summary.Limits{Replicas: 1}, Breaking: &summary.BreakingPoint{Why: []finding.Finding{c.why}},
+				Steps: []summary.Step{{Target: 54, Met: &met}, {Target: c.missed, Met: &missed}}},
+		}
+		WithholdUnlimited(cells, nil)
+		if b := cells[0].Breaking; (b.LimitedBy == "") != c.withheld || (b.Refuted.Other == c.missed) != c.withheld {
+			t.Errorf("%s: limited by %q, refuted by %+v", c.name, b.LimitedBy, b.Refuted)
+		}
+	}
+}
+
 // A record of `millicore try` has a service for each setting, and one for the server
 // without its limit.
 func TestALimitThatCostsAServerNoLoadIsNotTheLimitOfItsSettings(t *testing.T) {

@@ -41,6 +41,7 @@ const (
 	NoMoreWithoutLimit                   // the service holds Other without the limit, and Load with it
 	NoMoreAsItIs                         // likewise, the server as it is
 	MoreWithoutLimit                     // likewise, and Other is more
+	MissesWithoutLimit                   // without the limit the service missed its objective at Other, and Load is its breaking point with it
 	LateBesideLimit                      // requests ended late while a Share of the limit was used
 )
 

@@ -240,7 +240,7 @@ func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 		c.Load.Find, c.Disturbance = find, d
 		return c
 	}
-	window := &summary.Disturbance{By: []string{summary.Hypervisor}, Trials: 20, Disturbed: 1}
+	window := &summary.Disturbance{By: []string{summary.Hypervisor}, Trials: 20, Disturbed: 3}
 	trials := &summary.Disturbance{By: []string{summary.Neighbours, summary.Waiting}, Trials: 6, Disturbed: 3, Kept: 2, Quantile: "p99"}
 	for _, c := range []struct {
 		name         string
@@ -249,9 +249,9 @@ func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 	}{
 		{"nothing", summaryOf(with("as-is", true, nil), with("no-limit", true, nil)), summaryOf(with("as-is", false, nil)), ""},
 		{"a search", summaryOf(with("as-is", true, window), with("no-limit", true, nil)), nil,
-			"The hypervisor disturbed 1 of 20 search windows."},
+			"The hypervisor disturbed 3 of 20 search windows."},
 		{"both", summaryOf(with("as-is", true, window), with("no-limit", true, window)), summaryOf(with("as-is", false, trials)),
-			"The hypervisor disturbed 2 of 40 search windows."},
+			"The hypervisor disturbed 6 of 40 search windows."},
 		{"what p99 does not rest on", summaryOf(with("as-is", true, nil), with("no-limit", true, nil)), summaryOf(with("as-is", false, nil), with("no-limit", false, trials)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

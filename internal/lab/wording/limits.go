@@ -128,6 +128,9 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.LateBesideLimit: func(f finding.Finding) string {
 		return fmt.Sprintf("%s; but %.0f%% of the late requests waited while it had some of the limit left, as in a service that stands still now and then", above(f), 100*f.Share)
 	},
+	finding.MissesWithoutLimit: func(f finding.Finding) string {
+		return fmt.Sprintf("without the limit it misses the objective at %s as well", load(f.Other))
+	},
 	finding.MoreWithoutLimit: func(f finding.Finding) string { return butWithoutLimit(f, "it holds more") },
 }
 

@@ -123,6 +123,7 @@ var samples = []finding.Finding{
 	{Kind: finding.TailOfDependency, Share: 0.03, Because: limit},
 	{Kind: finding.NoMoreWithoutLimit, Load: 300, Other: 290, Because: limit},
 	{Kind: finding.NoMoreWithoutLimit, Load: 300, Other: 290, By: "service"},
+	{Kind: finding.MissesWithoutLimit, Load: 300, Other: 120, Because: limit},
 	{Kind: finding.NoMoreAsItIs, Load: 300, Other: 301, Because: limit},
 	{Kind: finding.MoreWithoutLimit, Load: 300, Other: 600, Because: limit},
 	{Kind: finding.LateBesideLimit, Share: 0.64, Because: limit},

@@ -269,7 +269,7 @@ func (a *asked) next(c *summary.Cell) string {
 		return a.longer(c)
 	case b.Load() == nil && len(b.Why) > 0 && b.Why[0].Kind == finding.MissesInBursts:
 		return stopsAdvice + ", or relax the objective."
-	case b.Refuted.Kind == finding.LateBesideLimit && b.Load() != nil:
+	case (b.Refuted.Kind == finding.LateBesideLimit || b.Refuted.Kind == finding.MissesWithoutLimit) && b.Load() != nil:
 		return stopsAdvice + "."
 	case search.Ended(b.Ended) == search.Lowest && slices.ContainsFunc(b.Why, fails):
 		return logAdvice
