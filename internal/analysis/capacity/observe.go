@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/cost"
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/sums"
@@ -57,20 +58,31 @@ type Observed struct {
 	load    float64
 	bounded bool // whether the backlog is bounded: requests beyond it are dropped
 	blocks  []search.Block
-	at      map[int]int   // seq of an interval -> index in blocks
-	last    int           // seq of the last block
-	pending map[int]int64 // requests sent or due and not ended, at the end of the last block, by agent
+	at      map[int]int     // seq of an interval -> index in blocks
+	last    int             // seq of the last block
+	pending map[int]int64   // requests sent or due and not ended, at the end of the last block, by agent
+	cpu     map[int]float64 // s that all replicas used, by seq
+	unknown map[int]bool    // seq of which that of a replica was not measured
+	ended   map[int]int64   // requests that ended, by seq
 }
 
 // Observe returns an empty window of a step.
 func Observe(e *experiment.Experiment, c *experiment.Cell, load float64) *Observed {
 	return &Observed{Stretch: Stretch{Goal: objective.Of(e, c), Open: c.Load.Users == nil, Sums: sums.New()},
-		service: c.Service.Name, load: load, bounded: c.Load.Waiting != nil, at: map[int]int{}, last: -1, pending: map[int]int64{}}
+		service: c.Service.Name, load: load, bounded: c.Load.Waiting != nil, at: map[int]int{}, last: -1, pending: map[int]int64{},
+		cpu: map[int]float64{}, unknown: map[int]bool{}, ended: map[int]int64{}}
 }
 
 // Add takes a frame of the window.
 func (o *Observed) Add(f *signals.Frame) {
 	o.Sums.Add(f, o.service)
+	if f.Server != nil && f.Of == o.service {
+		if f.Server.CPU == nil {
+			o.unknown[f.Seq] = true
+		} else {
+			o.cpu[f.Seq] += *f.Server.CPU
+		}
+	}
 	if f.Client == nil || f.Phase != signals.Measure {
 		return
 	}
@@ -87,6 +99,7 @@ func (o *Observed) Add(f *signals.Frame) {
 	}
 	b.Requests += k.Good + bad
 	b.Bad += bad
+	o.ended[f.Seq] += k.Ended() + k.Carried
 	if o.Goal.HasLatency() {
 		b.Late += k.Latency.Late(o.Goal.Objective.Latency, o.Goal.Timeout, bad, k.Timeouts)
 	}
@@ -144,5 +157,16 @@ func (o *Observed) overdue() int64 {
 
 // Observation returns what the search learns from the whole window.
 func (o *Observed) Observation() search.Observation {
-	return search.Observation{Blocks: o.Blocks(), Limited: o.outside() != "", Disturbed: o.others()}
+	return search.Observation{Blocks: o.Blocks(), Limited: o.outside() != "", Disturbed: o.others(), Costs: o.costs()}
+}
+
+// costs returns the CPU time of the blocks, and the requests that ended in them.
+func (o *Observed) costs() []cost.Block {
+	all := make([]cost.Block, len(o.blocks))
+	for seq, i := range o.at {
+		if all[i].Ended = o.ended[seq]; !o.unknown[seq] {
+			all[i].CPU = o.cpu[seq]
+		}
+	}
+	return all
 }

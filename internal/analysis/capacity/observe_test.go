@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/analysis/cost"
 	"github.com/millicore/millicore/internal/analysis/finding"
 	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -47,6 +48,26 @@ func TestAWindowShowsRequestsLateAndBad(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// The CPU time of all replicas counts, in the block whose requests it served, if that of each is
+// known.
+func TestTheCostsOfAWindow(t *testing.T) {
+	e := fixture.Search()
+	o := Observe(e, &e.Cells[0], 50)
+	second := fixture.Server(1, signals.Measure, 0.5, 10, 0)
+	second.Index = 1
+	unknown := fixture.Server(2, signals.Measure, 1, 10, 0)
+	unknown.Server.CPU = nil
+	first := fixture.Client(1, signals.Measure, 90, time.Millisecond)
+	first.Client.Timeouts, first.Client.Carried = 3, 7
+	for _, f := range []*signals.Frame{fixture.Server(1, signals.Measure, 1, 10, 0), second, first,
+		fixture.Client(2, signals.Measure, 95, time.Millisecond), fixture.Server(2, signals.Measure, 1, 10, 0), unknown} {
+		o.Add(f)
+	}
+	if d := cmp.Diff([]cost.Block{{CPU: 1.5, Ended: 100}, {Ended: 95}}, o.Observation().Costs); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -159,6 +159,9 @@ func (s *Search) withdraw() {
 		why = s.full.trend(s.elapsed)
 	}
 	if why.None() {
+		why = s.costChange()
+	}
+	if why.None() {
 		why = s.uneven()
 	}
 	if why.None() {

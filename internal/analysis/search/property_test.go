@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/millicore/millicore/internal/analysis/cost"
 	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
@@ -31,12 +32,18 @@ func drawObservation(t *rapid.T, s *Search, step Step, block time.Duration) Obse
 	counts := rapid.SampledFrom([]int64{math.MinInt64, -1, 0, 0, 1, 3, 100, 1000, math.MaxInt64})
 	var o Observation
 	n := int(step.Window/block) + rapid.SampledFrom([]int{0, 0, 0, 0, -1, -2, -1000, 1}).Draw(t, "blocks")
-	usual := rapid.SampledFrom([]Block{{100, 0, 0, 0}, {100, 1, 0, 0}, {1000, 30, 1, 0}, {100, 100, 100, 0}, {100, 100, 70, 30}}).Draw(t, "usual block")
+	usual := rapid.SampledFrom([]Block{{Requests: 100}, {Requests: 100, Late: 1}, {Requests: 1000, Late: 30, Bad: 1},
+		{Requests: 100, Late: 100, Bad: 100}, {Requests: 100, Late: 100, Bad: 70, Overdue: 30}}).Draw(t, "usual block")
+	ended := rapid.SampledFrom([]int64{-1, 0, 1, 100}).Draw(t, "ended")
+	each := rapid.SampledFrom([]float64{-1, 0, .001, .01, math.NaN()}).Draw(t, "CPU of a request")
+	for range rapid.IntRange(0, 8).Draw(t, "blocks with a cost") {
+		o.Costs = append(o.Costs, cost.Block{CPU: each * float64(ended), Ended: ended})
+	}
 	odd := rapid.IntRange(0, 5).Draw(t, "odd") == 0
 	for i := 0; i < min(n, 1000); i++ {
 		b := usual
 		if odd {
-			b = Block{counts.Draw(t, "requests"), counts.Draw(t, "late"), counts.Draw(t, "bad"), counts.Draw(t, "overdue")}
+			b = Block{Requests: counts.Draw(t, "requests"), Late: counts.Draw(t, "late"), Bad: counts.Draw(t, "bad"), Overdue: counts.Draw(t, "overdue")}
 		}
 		o.Blocks = append(o.Blocks, b)
 		s.Hopeless(o.Blocks)

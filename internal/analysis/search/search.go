@@ -14,6 +14,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/cost"
 	"github.com/millicore/millicore/internal/analysis/finding"
 )
 
@@ -89,6 +90,7 @@ type Observation struct {
 	Limited bool
 	// Disturbed is who else took CPU in the window.
 	Disturbed finding.Source
+	Costs     []cost.Block // of the same blocks
 	// Gone explains why the service can no longer be measured: it died and did not come
 	// back. It ends the search.
 	Gone string
@@ -149,8 +151,9 @@ type Search struct {
 	again           repeats
 	doubt           suspicion
 	bursts          bursts
-	full            fullWindows // in the order of their time
-	after           *aftermath  // nil: the answer is not known yet, or the search has ended
+	full            fullWindows  // in the order of their time
+	cost            cost.Windows // likewise, of those that met the objective
+	after           *aftermath   // nil: the answer is not known yet, or the search has ended
 
 	done   bool
 	result Result
@@ -301,6 +304,7 @@ func (s *Search) Saw(o Observation) (used bool) {
 	s.elapsed += took.Seconds()
 	if !o.Limited && s.step.Stage != Descend { // which begins with a backlog
 		s.fills(w)
+		s.costs(o, w)
 	}
 	if s.after != nil {
 		s.followed(o, w, took)
