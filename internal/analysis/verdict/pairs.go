@@ -45,9 +45,16 @@ func rank(path string, cells []*summary.Cell) *Ranking {
 		if s.gap != summary.NoFigure {
 			r.measured++
 		}
+	}
+	rounds := r.sharedRounds()
+	for i := range r.samples {
+		s := &r.samples[i]
 		if s.gap != "" {
 			r.at = append(r.at, -1)
 			continue
+		}
+		if rounds > 0 {
+			s.values = s.values[:rounds]
 		}
 		r.at = append(r.at, len(tested))
 		tested = append(tested, s.values)
@@ -55,7 +62,7 @@ func rank(path string, cells []*summary.Cell) *Ranking {
 	if r.tested = len(tested); r.enough(tested) {
 		r.ranks = stats.Rank(tested)
 	}
-	if len(tested) == 2 && r.byTurns() {
+	if rounds > 0 {
 		if r.rounds = stats.InRounds(tested[0], tested[1]); r.rounds != nil {
 			sign, p := r.rounds.Sign, r.rounds.P
 			r.ranks = stats.Ranks{Sign: [][]int{{0, sign}, {-sign, 0}}, P: [][]float64{{1, p}, {p, 1}}, PFamily: [][]float64{{1, p}, {p, 1}}}
@@ -77,28 +84,33 @@ func (r *Ranking) enough(samples [][]stats.Observed) bool {
 // decides reports whether samples of these sizes can be found to differ.
 func (r *Ranking) decides(m, n int) bool { return stats.LeastFamilyP(m, n, r.tested) < 1-stats.Level }
 
-// byTurns reports whether the two tested cells were measured by turns: each has a value of
-// all of its trials, and both have had one more trial before either has the next. These are
-// the rounds.
-func (r *Ranking) byTurns() bool {
+// sharedRounds returns how many rounds two cells have that are tested, if they were measured by
+// turns: each has a value of all of its trials, and both have had one more trial before either
+// has the next. If one of them has no more trials, the later ones of the other are compared with
+// nothing: a machine that drifts would make the cells differ. 0: they were not by turns.
+func (r *Ranking) sharedRounds() int {
 	var two []*summary.Cell
 	for i, c := range r.cells {
-		if r.at[i] >= 0 && len(r.samples[i].values) == len(c.PerTrial) {
+		switch {
+		case r.samples[i].gap != "":
+		case len(r.samples[i].values) != len(c.PerTrial):
+			return 0
+		default:
 			two = append(two, c)
 		}
 	}
-	if len(two) != 2 || len(two[0].PerTrial) != len(two[1].PerTrial) {
-		return false
+	if len(two) != 2 {
+		return 0
 	}
-	ended := 0
-	for i := range two[0].PerTrial {
+	n, ended := min(len(two[0].PerTrial), len(two[1].PerTrial)), 0
+	for i := range n {
 		a, b := two[0].PerTrial[i].Trial, two[1].PerTrial[i].Trial
 		if min(a, b) <= ended {
-			return false
+			return 0
 		}
 		ended = max(a, b)
 	}
-	return true
+	return n
 }
 
 // Between is the evidence for where x lies from y.
