@@ -54,7 +54,7 @@ func Of(s *summary.Summary) Answer {
 func OfLoad(c *summary.Cell, name string) Answer {
 	s := &summary.Summary{Cells: []summary.Cell{*c}}
 	a := &asked{s: s, names: []string{name}}
-	answer := Answer{What: fmt.Sprintf("%s: no good answer to %s.", name, display.Counted(c.Requests, "request"))}
+	answer := Answer{What: fmt.Sprintf("%s: no good answer to %s.", name, display.Counted(c.Requests, "request")), Why: worst(c)}
 	if !c.Failed() {
 		a.good = []int{0}
 		answer = a.single(0)

@@ -1,6 +1,7 @@
 package answer_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,5 +97,13 @@ func TestAFewDisturbedWindowsAreNoCaveat(t *testing.T) {
 		if got := strings.Join(a.Caveats, " "); got != c.want {
 			t.Errorf("%d of %d windows: caveats %q, want %q, after %d words", c.disturbed, c.of, got, c.want, len(strings.Fields(a.String())))
 		}
+	}
+}
+
+func TestALoadWithoutAGoodAnswerSaysWhatFailed(t *testing.T) {
+	c := summary.Cell{Requests: 1512, Errors: summary.ErrorCounts{Cut: 1500, Timeouts: 12}}
+	want := []string{"https://api: no good answer to 1,512 requests.", "Why: 1,500 of 1,512 requests were cut off."}
+	if got := answer.OfLoad(&c, "https://api").Lines(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
