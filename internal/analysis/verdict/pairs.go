@@ -45,16 +45,9 @@ func rank(path string, cells []*summary.Cell) *Ranking {
 		if s.gap != summary.NoFigure {
 			r.measured++
 		}
-	}
-	rounds := r.sharedRounds()
-	for i := range r.samples {
-		s := &r.samples[i]
 		if s.gap != "" {
 			r.at = append(r.at, -1)
 			continue
-		}
-		if rounds > 0 {
-			s.values = s.values[:rounds]
 		}
 		r.at = append(r.at, len(tested))
 		tested = append(tested, s.values)
@@ -62,7 +55,7 @@ func rank(path string, cells []*summary.Cell) *Ranking {
 	if r.tested = len(tested); r.enough(tested) {
 		r.ranks = stats.Rank(tested)
 	}
-	if rounds > 0 {
+	if len(tested) == 2 && r.byTurns() {
 		if r.rounds = stats.InRounds(tested[0], tested[1]); r.rounds != nil {
 			sign, p := r.rounds.Sign, r.rounds.P
 			r.ranks = stats.Ranks{Sign: [][]int{{0, sign}, {-sign, 0}}, P: [][]float64{{1, p}, {p, 1}}, PFamily: [][]float64{{1, p}, {p, 1}}}
@@ -84,33 +77,28 @@ func (r *Ranking) enough(samples [][]stats.Observed) bool {
 // decides reports whether samples of these sizes can be found to differ.
 func (r *Ranking) decides(m, n int) bool { return stats.LeastFamilyP(m, n, r.tested) < 1-stats.Level }
 
-// sharedRounds returns how many rounds two cells have that are tested, if they were measured by
-// turns: each has a value of all of its trials, and both have had one more trial before either
-// has the next. If one of them has no more trials, the later ones of the other are compared with
-// nothing: a machine that drifts would make the cells differ. 0: they were not by turns.
-func (r *Ranking) sharedRounds() int {
+// byTurns reports whether the two tested cells were measured by turns: each has a value of
+// all of its trials, and both have had one more trial before either has the next. These are
+// the rounds.
+func (r *Ranking) byTurns() bool {
 	var two []*summary.Cell
 	for i, c := range r.cells {
-		switch {
-		case r.samples[i].gap != "":
-		case len(r.samples[i].values) != len(c.PerTrial):
-			return 0
-		default:
+		if r.at[i] >= 0 && len(r.samples[i].values) == len(c.PerTrial) {
 			two = append(two, c)
 		}
 	}
-	if len(two) != 2 {
-		return 0
+	if len(two) != 2 || len(two[0].PerTrial) != len(two[1].PerTrial) {
+		return false
 	}
-	n, ended := min(len(two[0].PerTrial), len(two[1].PerTrial)), 0
-	for i := range n {
+	ended := 0
+	for i := range two[0].PerTrial {
 		a, b := two[0].PerTrial[i].Trial, two[1].PerTrial[i].Trial
 		if min(a, b) <= ended {
-			return 0
+			return false
 		}
 		ended = max(a, b)
 	}
-	return n
+	return true
 }
 
 // Between is the evidence for where x lies from y.
