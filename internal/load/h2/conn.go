@@ -86,6 +86,7 @@ type Stream struct {
 	status int   // 0: its head has not come
 	length int64 // Content-Length; -1: none
 	size   int64 // of its body so far
+	credit int64 // what the service may still send on it, in bytes of DATA
 }
 
 // New begins a connection: the preface and the client's settings are in Out.
@@ -137,7 +138,7 @@ func (c *Conn) Request(key int32, block []byte, isHead, bodiless bool) *Stream {
 	if n := len(c.spare); n > 0 {
 		s, c.spare = c.spare[n-1], c.spare[:n-1]
 	}
-	*s = Stream{key: key, id: c.next, window: c.first, head: isHead, done: bodiless, length: -1}
+	*s = Stream{key: key, id: c.next, window: c.first, head: isHead, done: bodiless, length: -1, credit: largestWindow}
 	c.next += 2
 	c.streams[s.id] = s
 	if c.resize {

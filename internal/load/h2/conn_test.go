@@ -182,3 +182,30 @@ func TestFramesOfARequest(t *testing.T) {
 		t.Errorf("sent\n%s, want\n%s", got, want)
 	}
 }
+
+// A stream's window is renewed as the connection's is, so that an answer may have any length; one
+// that has ended needs none.
+func TestTheWindowOfALongAnswer(t *testing.T) {
+	for _, last := range []bool{false, true} {
+		c := New(newAnswers())
+		s := request(t, c, 1, "GET / HTTP/1.1", "")
+		f := newFrames()
+		f.head(1, false, ":status 200")
+		if err := f.take(c); err != nil {
+			t.Fatal(err)
+		}
+		c.Wrote(len(c.Out()))
+		c.credit, s.credit = largestWindow/2+1, largestWindow/2+1
+		f.WriteData(1, last, []byte("ab"))
+		if err := f.take(c); err != nil {
+			t.Fatal(err)
+		}
+		want := appendWord(nil, frameWindowUpdate, 0, largestWindow/2+2)
+		if !last {
+			want = appendWord(want, frameWindowUpdate, 1, largestWindow/2+2)
+		}
+		if got := c.Out(); !bytes.Equal(got, want) {
+			t.Errorf("last %v: it sends %x, want %x", last, got, want)
+		}
+	}
+}

@@ -162,15 +162,16 @@ func (c *Conn) data(flags byte, id uint32, p []byte) error {
 	if c.credit -= int64(len(p)); c.credit < 0 {
 		return violated(codeFlowControl, "more DATA than the window allows")
 	}
-	if c.credit < largestWindow/2 {
-		c.out = appendWord(c.out, frameWindowUpdate, 0, uint32(largestWindow-c.credit))
-		c.credit = largestWindow
+	c.refund(0, &c.credit)
+	s := c.streams[id]
+	if s != nil && flags&flagEndStream == 0 {
+		s.credit -= int64(len(p))
+		c.refund(id, &s.credit)
 	}
 	p, err := unpadded(flags, p)
 	if err != nil {
 		return err
 	}
-	s := c.streams[id]
 	if s == nil { // it was given up
 		return nil
 	}
@@ -186,6 +187,15 @@ func (c *Conn) data(flags byte, id uint32, p []byte) error {
 		c.whole(s)
 	}
 	return nil
+}
+
+// refund lets the service send more once it has used half of a window, which is larger than
+// any frame.
+func (c *Conn) refund(id uint32, credit *int64) {
+	if *credit < largestWindow/2 {
+		c.out = appendWord(c.out, frameWindowUpdate, id, uint32(largestWindow-*credit))
+		*credit = largestWindow
+	}
 }
 
 // bodiless reports whether an answer has no body, whatever its Content-Length is.
