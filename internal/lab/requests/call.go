@@ -52,13 +52,12 @@ func request(r *experiment.Request, timeout time.Duration) protocol.Request {
 	return one
 }
 
-// call makes a request a call of gRPC, with the headers that these have. Its deadline is a
-// little before the timeout, so that the service's DEADLINE_EXCEEDED arrives.
+// call makes a request a call of gRPC, with the headers that these have.
 func call(one *protocol.Request, r *experiment.Request, timeout time.Duration) {
 	one.Call = &protocol.Call{Method: r.GRPC, Schema: r.Inputs.Schema, Gzip: r.Gzip, Largest: r.Largest}
 	one.Headers = map[string]string{
 		"Content-Type": "application/grpc", "Te": "trailers",
-		"Grpc-Timeout": strconv.FormatInt((timeout-min(timeout/20, 50*time.Millisecond)).Microseconds(), 10) + "u",
+		"Grpc-Timeout": strconv.FormatInt(wire.Deadline(timeout).Microseconds(), 10) + "u",
 	}
 	if r.Gzip {
 		one.Headers["Grpc-Encoding"], one.Headers["Grpc-Accept-Encoding"] = "gzip", "gzip"

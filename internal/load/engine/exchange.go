@@ -5,6 +5,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/slow"
+	"github.com/millicore/millicore/internal/load/wire"
 )
 
 // handle handles an event of a connection.
@@ -74,7 +75,9 @@ func (l *loop) receive(i int32, toEnd bool) {
 	for range maxReads {
 		n, came, out := l.poller.Read(i, l.buffer)
 		l.tick()
-		l.tally.Bytes += int64(n)
+		if !l.shared {
+			l.received(n)
+		}
 		switch {
 		case out == wouldBlock:
 			return
@@ -197,9 +200,13 @@ func (l *loop) disconnected(i int32, out outcome) {
 	case out == ended && s.answer.End() == nil:
 		l.watch() // no stamp says when a connection ended
 		l.answered(i, l.now, false)
-	case (out == unprocessed && s.moves < mostMoves || out == declined && s.moves < mostDeclined) && s.target == l.targetOf(i):
-		s.moves++
+	case (out == unprocessed || out == declined) && s.moves < mostMoves && s.target == l.targetOf(i):
+		if s.moves++; out == declined {
+			s.moves += mostMoves/mostDeclined - 1
+		}
 		l.resend(i)
+	case s.call != nil && out == broken && l.now-s.sent >= wire.Deadline(l.plan.Timeout):
+		l.fail(i, timedOut) // grpc-java resets the stream at the deadline, and sends no status
 	case out == invalid:
 		l.fail(i, malformed)
 	case s.repeats && !s.resent && !s.fresh && !s.answer.Begun() && s.target == l.targetOf(i):
@@ -211,8 +218,8 @@ func (l *loop) disconnected(i int32, out outcome) {
 
 // A request is sent again, on another connection, because the service did not look at it.
 // A service that ends each connection after 20 requests leaves a part of a hundred several
-// times. One that declines requests on connections that go on is short of something, and
-// is not to be flooded with connections.
+// times. One that declines requests on connections that go on, or ends connections without a
+// look at any request, is short of something, and is not to be flooded with connections.
 const (
 	mostMoves    = 100
 	mostDeclined = 4

@@ -28,6 +28,7 @@ type framed struct {
 
 type framedServer struct {
 	conns, requests atomic.Int64
+	greets          func(*framed) bool // after its settings; nil: nothing
 }
 
 // startFramed starts a server without TLS that calls serve for each request with its
@@ -53,7 +54,7 @@ func startFramed(t testing.TB, settings []http2.Setting, serve func(f *framed, s
 					return
 				}
 				f := &framed{Framer: http2.NewFramer(conn, conn), conn: conn.(*net.TCPConn), server: s, number: number}
-				if f.WriteSettings(settings...) != nil {
+				if f.WriteSettings(settings...) != nil || s.greets != nil && !s.greets(f) {
 					return
 				}
 				f.serve(serve)

@@ -101,7 +101,7 @@ func newLoop(p poller, plan *Plan, share int, after *posted, spare <-chan *tally
 	}
 	if p, ok := p.(port.Sharing); ok {
 		l.shared = true
-		p.Counted(l.opened, l.closed)
+		p.Counted(l.opened, l.closed, l.received)
 	}
 	l.targets, l.present = plan.Targets, present(plan.Targets)
 	l.source.due = never

@@ -49,6 +49,62 @@ func TestRefusedStreamsOpenNoConnections(t *testing.T) {
 	}
 }
 
+// A service that ends each connection before it looks at a request gets few of them, too.
+func TestConnectionsWithoutARequestAreFew(t *testing.T) {
+	for _, last := range []uint32{0, 1<<31 - 1} {
+		target, server := startFramed(t, nil, func(f *framed, _ uint32) bool { return f.WriteGoAway(0, http2.ErrCodeNo, nil) == nil })
+		server.greets = func(f *framed) bool { return last == 0 || f.WriteGoAway(last, http2.ErrCodeNo, nil) == nil }
+		p := planOf(t, target, Transport{HTTP2: true}, 6, wire.Request{})
+		p.Timeout = 20 * time.Second
+		sum, err := ran(t, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := int64(1 + 6*(1+mostDeclined)); sum.Cut != 6 || server.conns.Load() > most {
+			t.Errorf("GOAWAY %d: %d connections, %d cut; want at most %d, 6 cut", last, server.conns.Load(), sum.Cut, most)
+		}
+	}
+}
+
+// A stream that the service resets costs no connection, at a rate too.
+func TestAResetStreamKeepsItsConnection(t *testing.T) {
+	target, server := startFramed(t, nil, func(f *framed, stream uint32) bool { return f.WriteRSTStream(stream, http2.ErrCodeInternal) == nil })
+	p := planOf(t, target, Transport{HTTP2: true, Streams: 100}, 0, wire.Request{})
+	p.Load = *even(t, 200, 200*ms)
+	p.Timeout = 20 * time.Second
+	sum, err := ran(t, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.Cut != 40 || sum.Connects != 1 {
+		t.Errorf("%d cut on %d connections (%d came), want 40 on 1", sum.Cut, sum.Connects, server.conns.Load())
+	}
+}
+
+// A call whose stream is reset at its deadline has timed out; an earlier one was cut off.
+func TestACallThatIsResetAtItsDeadline(t *testing.T) {
+	for _, atDeadline := range []bool{false, true} {
+		const timeout = 400 * ms
+		target, _ := startFramed(t, nil, func(f *framed, stream uint32) bool {
+			if atDeadline {
+				time.Sleep(wire.Deadline(timeout))
+			}
+			return f.WriteRSTStream(stream, http2.ErrCodeCancel) == nil
+		})
+		call := wire.Request{Method: "POST", Path: "/a.B/C", Headers: map[string]string{"Content-Type": "application/grpc"}}
+		p := planOf(t, target, Transport{HTTP2: true}, 2, call)
+		p.Load.Curve = steady(t, 1, schedule.Endless)
+		p.Timeout = timeout
+		sum, err := ran(t, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sum.Timeouts == 2 && sum.Cut == 0; got != atDeadline || sum.Timeouts+sum.Cut != 2 {
+			t.Errorf("at the deadline %v: %d timeouts, %d cut", atDeadline, sum.Timeouts, sum.Cut)
+		}
+	}
+}
+
 // Requests that the loop gave to a connection which GOAWAY ends before they are written are sent on
 // another one: no request fails, and each connection serves all that it may.
 func TestNoRequestFailsWhereConnectionsEnd(t *testing.T) {

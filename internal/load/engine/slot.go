@@ -262,6 +262,9 @@ func (l *loop) opened(began time.Duration, shook port.Handshake) {
 
 func (l *loop) closed() { l.conns-- }
 
+// received counts bytes of the service.
+func (l *loop) received(n int) { l.tally.Bytes += int64(n) }
+
 // parting is how a connection is ended.
 type parting uint8
 

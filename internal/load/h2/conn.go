@@ -63,6 +63,7 @@ type Conn struct {
 	next    uint32    // the next request's stream
 	settled bool      // the service's SETTINGS have come
 	gone    bool      // GOAWAY has come
+	looked  bool      // by GOAWAY, the service has looked at a request, or may have
 	resize  bool      // the next header block begins with a size update
 	block   []byte    // a header block whose end has not come
 	blockOf uint32    // its stream; 0: none
@@ -124,6 +125,10 @@ func (c *Conn) Settled() bool { return c.settled }
 // Gone reports whether the connection takes no further requests: the service has
 // announced its end, or its streams are used up.
 func (c *Conn) Gone() bool { return c.gone || c.next > largestWindow }
+
+// Fruitless reports whether the service announced the connection's end without a look at any
+// of its requests.
+func (c *Conn) Fruitless() bool { return c.gone && !c.looked }
 
 // Active is the number of requests under way.
 func (c *Conn) Active() int { return len(c.streams) }

@@ -346,7 +346,7 @@ func (c *Conn) goOn(s *Stream) {
 
 // leave obeys a GOAWAY: requests above the last stream were not looked at.
 func (c *Conn) leave(last uint32) {
-	c.gone = true
+	c.gone, c.looked = true, last > 0 && c.next > 1
 	for id, s := range c.streams {
 		if id > last {
 			c.forget(s)

@@ -27,6 +27,8 @@ type conn struct {
 	since              time.Duration // when the first byte that has not left was queued
 	queued, more, full bool          // it is in unwritten; in unread; the socket takes no more
 	refuses            bool          // the service has refused a request: it gets no further places
+	silent             bool          // nothing came within a request's timeout: the same
+	reads              int           // how often bytes have come
 }
 
 type state uint8
@@ -117,6 +119,8 @@ func (c *conn) receive(toEnd bool) {
 			return
 		}
 		c.came = came
+		c.reads++
+		c.mux.received(n)
 		err := c.Receive(c.mux.buffer[:n])
 		if c.wrote(); err != nil {
 			c.flush()
@@ -162,10 +166,10 @@ func (c *conn) proceed() {
 			switch {
 			case p.stream != nil || p.end != port.WouldBlock || len(p.in) > p.read:
 			case p.waits, p.dialed == port.WouldBlock:
-				p.waits, p.dialed, p.end = false, port.Succeeded, port.Unprocessed
+				p.waits, p.dialed, p.end = false, port.Succeeded, c.unprocessed()
 				m.notify(slot)
 			default:
-				p.end = port.Unprocessed // the loop may give it a request before it reads this
+				p.end = c.unprocessed() // the loop may give it a request before it reads this
 				m.notify(slot)
 			}
 		}
@@ -184,7 +188,17 @@ func (c *conn) admit() {
 	}
 }
 
-// over ends a connection that broke, or that the service closed.
+// unprocessed is the outcome of a request that the service did not look at. A service that ends
+// a connection without a look at any is short of something, as one that refuses requests.
+func (c *conn) unprocessed() port.Outcome {
+	if c.Fruitless() {
+		return port.Declined
+	}
+	return port.Unprocessed
+}
+
+// over ends a connection that broke, or that the service closed. A request that waits for a
+// stream has not left.
 func (c *conn) over(out port.Outcome) {
 	m := c.mux
 	for _, slot := range c.places {
@@ -196,7 +210,9 @@ func (c *conn) over(out port.Outcome) {
 			}
 			m.notify(slot)
 		case p.end == port.WouldBlock:
-			p.end = out
+			if p.end = out; p.waits {
+				p.end = port.Unprocessed
+			}
 			m.notify(slot)
 		}
 	}
@@ -277,7 +293,7 @@ func (c *conn) End(slot int32, how h2.Ending) {
 	case h2.Reset:
 		p.end = port.Broken
 	case h2.Unprocessed:
-		if p.end = port.Unprocessed; !c.Gone() {
+		if p.end = c.unprocessed(); !c.Gone() {
 			p.end, c.refuses = port.Declined, true
 		}
 	case h2.Malformed:

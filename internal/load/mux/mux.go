@@ -37,6 +37,7 @@ type Mux struct {
 	buffer    []byte
 	opened    func(time.Duration, port.Handshake) // a connection was made
 	closed    func()                              // it has ended
+	received  func(int)                           // bytes of the service have come
 }
 
 // block is the translated head of a request.
@@ -56,6 +57,7 @@ type place struct {
 	generation int32
 	target     int32
 	stream     *h2.Stream
+	reads      int  // of the connection, when its request began
 	begun      bool // its request has a stream, or had one whose answer the loop has not read whole
 	head       bool // its request is HEAD
 	call       bool // its request is a gRPC call
@@ -99,7 +101,7 @@ func New(below port.Poller, targets int, o Options) *Mux {
 	}
 	return &Mux{
 		Poller: below, https: o.HTTPS, streams: o.Streams, several: few, below: make([]port.Event, mostEvents), buffer: make([]byte, bufferSize),
-		blocks: map[string]block{}, byTarget: make([][]int32, targets), opened: func(time.Duration, port.Handshake) {}, closed: func() {},
+		blocks: map[string]block{}, byTarget: make([][]int32, targets), opened: func(time.Duration, port.Handshake) {}, closed: func() {}, received: func(int) {},
 	}
 }
 
@@ -109,8 +111,8 @@ const (
 	mostReads  = 16 // how often one connection is read before it is the others' turn
 )
 
-func (m *Mux) Counted(opened func(time.Duration, port.Handshake), closed func()) {
-	m.opened, m.closed = opened, closed
+func (m *Mux) Counted(opened func(time.Duration, port.Handshake), closed func(), received func(int)) {
+	m.opened, m.closed, m.received = opened, closed, received
 }
 
 func (m *Mux) Move(targets []port.Target) {
@@ -136,15 +138,19 @@ func (m *Mux) Dial(slot, generation int32, target int) port.Outcome {
 func (m *Mux) join(slot int32) port.Outcome {
 	p := &m.places[slot]
 	var least *conn
-	few := len(m.byTarget[p.target]) < m.several
+	living, refused := 0, false
 	for _, i := range m.byTarget[p.target] {
 		c := m.conns[i]
-		few = few && !c.refuses // the service is short of something: as few connections as possible
+		if c.silent {
+			continue
+		}
+		living++
+		refused = refused || c.refuses // the service is short of something: as few connections as possible
 		if c.state < leaving && !c.refuses && len(c.places) < c.room() && (least == nil || len(c.places) < len(least.places)) {
 			least = c
 		}
 	}
-	if least != nil && (len(least.places) == 0 || !few) {
+	if few := living < m.several && !refused; least != nil && (len(least.places) == 0 || !few) {
 		return m.seat(slot, least)
 	}
 	c, out := m.open(p.target)
@@ -269,7 +275,7 @@ func (m *Mux) Write(slot int32, b []byte) (n int, out port.Outcome) {
 	case p.end != port.WouldBlock:
 		return 0, port.Broken
 	case c.state != open, c.Gone():
-		p.end = port.Unprocessed
+		p.end = c.unprocessed()
 		m.notify(slot)
 		return 0, port.Broken
 	case p.stream == nil && p.begun: // answered before its end
@@ -286,7 +292,7 @@ func (m *Mux) Write(slot int32, b []byte) (n int, out port.Outcome) {
 		n = len(head)
 		p.head, p.call, p.code, p.text, p.pushback = bytes.HasPrefix(head, []byte("HEAD ")), block.call, -1, "", false
 		p.in, p.read = p.in[:0], 0
-		p.begun = true
+		p.begun, p.reads = true, c.reads
 		p.stream = c.Request(slot, block.bytes, p.head, n == len(b))
 	}
 	if n < len(b) {
@@ -341,13 +347,22 @@ func (m *Mux) Read(slot int32, b []byte) (int, time.Duration, port.Outcome) {
 	return n, p.came, port.Succeeded
 }
 
-// close gives up a slot's request and its place.
-func (m *Mux) Close(slot int32, _ bool) {
+// Close gives up a slot's request and its place. The connection remains where a request failed,
+// for others, unless nothing has come on it since that began: it may be dead.
+func (m *Mux) Close(slot int32, abruptly bool) {
 	if int(slot) >= len(m.places) {
 		return
 	}
-	if m.places[slot].used = false; m.places[slot].conn != nil {
-		m.leave(slot)
+	p := &m.places[slot]
+	p.used = false
+	c := p.conn
+	if c == nil {
+		return
+	}
+	c.silent = c.silent || abruptly && p.stream != nil && c.reads == p.reads
+	m.leave(slot)
+	if len(c.places) == 0 && (!abruptly || c.silent || c.refuses || c.state != open) {
+		m.idle = append(m.idle, c)
 	}
 }
 
@@ -379,7 +394,5 @@ func (m *Mux) leave(slot int32) {
 	c.places[p.index] = last
 	m.places[last].index = p.index
 	c.places = c.places[:len(c.places)-1]
-	if p.conn = nil; len(c.places) == 0 && c.state != gone {
-		m.idle = append(m.idle, c)
-	}
+	p.conn = nil
 }

@@ -177,3 +177,68 @@ func TestAnswersAsHTTP1(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A connection outlives its last place if a request on it failed, unless nothing came on it since
+// that began.
+func TestAConnectionWithoutPlaces(t *testing.T) {
+	for name, c := range map[string]struct {
+		frames  func(f *http2.Framer)
+		abrupt  bool
+		remains bool
+	}{
+		"its stream was reset":              {frames: func(f *http2.Framer) { f.WriteRSTStream(1, http2.ErrCodeInternal) }, abrupt: true, remains: true},
+		"a timeout, where others had bytes": {frames: func(f *http2.Framer) { f.WritePing(true, [8]byte{}) }, abrupt: true, remains: true},
+		"a timeout without a byte":          {frames: func(*http2.Framer) {}, abrupt: true},
+		"its request was refused":           {frames: func(f *http2.Framer) { f.WriteRSTStream(1, http2.ErrCodeRefusedStream) }, abrupt: true},
+		"it is not needed":                  {frames: func(f *http2.Framer) { f.WriteRSTStream(1, http2.ErrCodeInternal) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, b, events := sharing(t, 1)
+			m.Write(0, get)
+			c.frames(http2.NewFramer(&b.unread[0], nil))
+			m.Wait(events, 0, port.Roughly)
+			m.Close(0, c.abrupt)
+			m.Wait(events, 0, port.Roughly)
+			if b.open[0] != c.remains {
+				t.Errorf("it is open: %v, want %v", b.open[0], c.remains)
+			}
+			m.Dial(0, 2, 0)
+			if again := m.places[0].conn == m.conns[0] && m.conns[0].generation == 1; again != c.remains {
+				t.Errorf("its slot gets the same one: %v, want %v", again, c.remains)
+			}
+		})
+	}
+}
+
+// A request that waits for a stream has not left when its connection ends: it may be sent again.
+func TestARequestThatWaitsHasNotLeft(t *testing.T) {
+	m, b, events := sharing(t, 2)
+	m.Write(0, get)
+	http2.NewFramer(&b.unread[0], nil).WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1})
+	m.Wait(events, 0, port.Roughly)
+	m.Write(1, get)
+	m.places[0].conn.over(port.Ended)
+	for slot, want := range []port.Outcome{port.Ended, port.Unprocessed} {
+		if _, _, out := m.Read(int32(slot), make([]byte, 1)); out != want {
+			t.Errorf("slot %d: outcome %d, want %d", slot, out, want)
+		}
+	}
+}
+
+// What counts as received are the bytes of the service, not those that the loop reads.
+func TestBytesAreCountedAsReceived(t *testing.T) {
+	m, b, events := sharing(t, 1)
+	received := 0
+	m.Counted(func(time.Duration, port.Handshake) {}, func() {}, func(n int) { received += n })
+	m.Write(0, get)
+	var block bytes.Buffer
+	hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: "200"})
+	f := http2.NewFramer(&b.unread[0], nil)
+	f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true})
+	f.WriteDataPadded(1, true, []byte("hello"), make([]byte, 100))
+	want := b.unread[0].Len()
+	m.Wait(events, 0, port.Roughly)
+	if n, _, _ := m.Read(0, make([]byte, 1<<10)); received != want || n == want {
+		t.Errorf("%d bytes were received, want %d; the loop read %d", received, want, n)
+	}
+}

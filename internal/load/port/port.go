@@ -54,11 +54,11 @@ type Poller interface {
 	Release()
 }
 
-// Sharing is a poller whose slots share connections: it counts these, not the loop.
+// Sharing is a poller whose slots share connections: it counts these and their bytes, not the loop.
 type Sharing interface {
 	// Counted names the functions to call when a connection is made, of which it names the
-	// begin, and when it ends.
-	Counted(opened func(began time.Duration, shook Handshake), closed func())
+	// begin, when it ends, and when bytes of the service have come, with their number.
+	Counted(opened func(began time.Duration, shook Handshake), closed func(), received func(int))
 }
 
 // Handshake is a TLS handshake.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/millicore/millicore/internal/data/signals"
 )
@@ -27,6 +28,12 @@ func IsCall(head []byte) bool {
 	_, value, found := bytes.Cut(bytes.ToLower(head), []byte("\r\ncontent-type:"))
 	rest, call := bytes.CutPrefix(bytes.TrimLeft(value, " \t"), []byte("application/grpc"))
 	return found && call && (len(rest) == 0 || bytes.IndexByte([]byte("+; \t\r"), rest[0]) >= 0)
+}
+
+// Deadline is that of a call in a load with a timeout: a little before it, so that the service's
+// DEADLINE_EXCEEDED arrives.
+func Deadline(timeout time.Duration) time.Duration {
+	return timeout - min(timeout/20, 50*time.Millisecond)
 }
 
 // AppendCall appends the trailers of an answer to a gRPC call: its code, -1 if there is none,
