@@ -55,16 +55,13 @@ func Read(dir string) (*Result, error) {
 	return r, nil
 }
 
-// spoken describes a protocol of load.protocol, with its cost.
+// spoken describes a protocol of load.protocol; "" for plain HTTP/1.1.
 func spoken(protocol string, insecure bool) string {
 	text := map[string]string{"https": "HTTP/1.1 over TLS", "h2": "HTTP/2 over TLS", "h2c": "HTTP/2 without TLS"}[protocol]
-	if text == "" {
-		return ""
-	}
-	if insecure {
+	if text != "" && insecure {
 		text += ", certificate NOT verified"
 	}
-	return text + "; uses two to six times the CPU of plain HTTP/1.1"
+	return text
 }
 
 // metric is the value of a threshold's metric; nil: not measured.

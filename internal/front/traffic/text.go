@@ -174,7 +174,7 @@ func summaryText(r *Result, out display.Terminal) string {
 		{"connect", dials(c.DialsMS, func(d *summary.Dials) *summary.Quantiles { return d.Connect })},
 		{"TLS handshake", dials(c.DialsMS, func(d *summary.Dials) *summary.Quantiles { return d.Handshake })},
 		{"retry later", unlessNone(r.Client.Pushbacks, "call", "asked of %s (grpc-retry-pushback-ms), which were not sent again")},
-		{"resent", unlessNone(r.Client.Resent, "request", "%s: the service had closed the idle connection")},
+		{"resent", unlessNone(r.Client.Resent, "request", "%s: the service had closed the idle connection, or did not process them")},
 		{"stray bytes", unlessNone(r.Client.Stray, "connection", "on %s, which were replaced")},
 	}
 	rows = slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })

@@ -151,7 +151,7 @@ func requestFacts(c *cellSummary) []Fact {
 		facts = append(facts, Fact{"errors", "none"})
 	}
 	if n := c.Generator.Resent; n*100 > c.Requests {
-		facts = append(facts, Fact{"resent", fmt.Sprintf("%s (%s): the service had closed the idle connection", display.Grouped(n), display.Share(float64(n)/float64(max(c.Requests, 1))))})
+		facts = append(facts, Fact{"resent", fmt.Sprintf("%s (%s): the service had closed the idle connection, or did not process them", display.Grouped(n), display.Share(float64(n)/float64(max(c.Requests, 1))))})
 	}
 	return facts
 }
