@@ -63,4 +63,5 @@ const (
 	UnavailableBefore                   // the service, during the search
 	NotBroken                           // no load was seen to break the service
 	NotMeasured
+	NothingSustained // before the overload, no load met the objective for long
 )

@@ -14,10 +14,12 @@ import (
 // load that it held before. This is a metastable failure (N. Bronson et al.,
 // "Metastable Failures in Distributed Systems", HotOS 2021).
 //
-//  1. Sustain: a window a little below the tested load, without draining.
+//  1. Sustain: a window a little below the tested load, without draining; if that misses, one
+//     at the first load of the descent, after draining.
 //  2. Overload: loads above the answer, until most requests fail.
 //  3. Descend: lower and lower loads, without draining, until a window meets the
-//     objective again.
+//     objective again. Only if a test window met the objective, and a load was sustained:
+//     otherwise the load before the overload was too high as well.
 //
 // A service without hysteresis needs time for its backlog, too. With the capacity C and
 // B requests left over, a load x needs B/(C-x). The reference R, the tested load, is a
@@ -85,6 +87,7 @@ func (r Recovery) Hysteresis() bool { return r.NotAt > 0 || r.Lost != "" }
 type aftermath struct {
 	stage    Stage
 	load     float64 // of the next step
+	drain    bool    // before it
 	capacity float64 // lower bound of the service's, requests/s
 	pushes   []held
 	extra    float64       // requests offered while others took CPU: nothing is known of the capacity then
@@ -145,7 +148,7 @@ func (s *Search) afterwards() (Step, bool) {
 	settle, window := s.whole(l.settle), s.whole(l.window)
 	switch {
 	case a.spent+settle+window <= s.config.After && s.steps < mostSteps:
-		return Step{Stage: a.stage, Load: a.load, Settle: settle, Window: window}, true
+		return Step{Stage: a.stage, Load: a.load, Drain: a.drain, Settle: settle, Window: window}, true
 	case a.by != 0:
 		s.stop(finding.Finding{Kind: finding.OthersTookCPU, Who: a.by})
 	case a.limited:
@@ -169,13 +172,15 @@ func (s *Search) followed(o Observation, w window, took time.Duration) {
 	outside := o.Disturbed != 0 || o.Limited
 	switch s.step.Stage {
 	case Sustain:
-		r.SustainedAt = load
+		r.SustainedAt, a.drain = load, false
 		switch {
 		case w.n > 0 && !w.missed:
 			r.Sustained = SustainedMet
 		case w.clearly && w.backlog && !outside:
-			r.Sustained, r.Overload = SustainedMissed, load
-			s.descend(r.Reference)
+			r.Sustained = SustainedMissed
+		}
+		if first := s.fit(descents[0] * r.Reference); r.Sustained != SustainedMet && first < load {
+			a.load, a.drain = first, true
 			return
 		}
 		s.push(pushed * r.Reference)
@@ -197,8 +202,10 @@ func (s *Search) followed(o Observation, w window, took time.Duration) {
 		case !w.backlog && !o.Limited && len(a.pushes) < mostPushes && s.push(pushed*load):
 		case !w.missed:
 			s.stop(finding.Finding{Kind: finding.OverloadMet, Load: load})
-		default:
+		case s.result.Tested > 0 && r.Sustained == SustainedMet:
 			s.descend(r.Reference)
+		default:
+			s.stop(finding.Finding{Kind: finding.NothingSustained})
 		}
 	case Descend:
 		switch {

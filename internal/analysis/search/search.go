@@ -10,7 +10,6 @@
 package search
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -342,7 +341,8 @@ type tested struct {
 	seen []Block
 }
 
-// tested is the highest load whose test windows together met the objective; 0: none.
+// tested is the highest load whose test windows together met the objective, while those of no
+// lower load missed it; 0: none.
 func (s *Search) tested() (load float64) {
 	missed := math.Inf(1)
 	for _, t := range s.tests {
@@ -350,17 +350,12 @@ func (s *Search) tested() (load float64) {
 			missed = min(missed, t.load)
 		}
 	}
-	least := 0.0
 	for _, t := range s.tests {
-		switch {
-		case s.config.Missed(t.seen):
-		case t.load < missed:
+		if t.load < missed {
 			load = max(load, t.load)
-		case least == 0 || t.load < least:
-			least = t.load
 		}
 	}
-	return cmp.Or(load, least)
+	return load
 }
 
 // testedRequests is how many requests the test windows at a load had.

@@ -124,6 +124,7 @@ var searchWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.UnavailableBefore: fixed("the service became unavailable during the search"),
 	finding.NotBroken:         fixed("no load was seen to break the service"),
 	finding.NotMeasured:       fixed("it was not measured"),
+	finding.NothingSustained:  fixed("no load met the objective for long before the overload"),
 }
 
 // capacityChanged writes the capacities that a search began and ended with.

@@ -75,6 +75,7 @@ var samples = []finding.Finding{
 	{Kind: finding.RecoveryTimeUsed},
 	{Kind: finding.OverloadMet, Load: 450},
 	{Kind: finding.NoOverload},
+	{Kind: finding.NothingSustained},
 	{Kind: finding.NoBreakingPoint},
 	{Kind: finding.UnavailableBefore},
 	{Kind: finding.NotBroken},
