@@ -26,7 +26,7 @@ type conn struct {
 	came               time.Duration
 	since              time.Duration // when the first byte that has not left was queued
 	queued, more, full bool          // it is in unwritten; in unread; the socket takes no more
-	refuses            bool          // the service has refused a request: it gets no further places
+	refuses            bool          // the service has refused a request: others are taken first
 	silent             bool          // nothing came within a request's timeout: the same
 	reads              int           // how often bytes have come
 }

@@ -105,6 +105,10 @@ func New(below port.Poller, targets int, o Options) *Mux {
 	}
 }
 
+// mostRefusing is how many connections are made at least before one on which the service has
+// refused a request gets another one.
+const mostRefusing = 2
+
 const (
 	mostEvents = 512
 	bufferSize = 64 << 10
@@ -134,23 +138,32 @@ func (m *Mux) Dial(slot, generation int32, target int) port.Outcome {
 }
 
 // join takes the connection with the fewest places, once there are several: a service with
-// workers gives each of its connections to one of them.
+// workers gives each of its connections to one of them. A request that was refused is sent again
+// on another connection. If the service has refused requests on all of several, it is short of
+// something, and gets no further connection.
 func (m *Mux) join(slot int32) port.Outcome {
 	p := &m.places[slot]
-	var least *conn
-	living, refused := 0, false
+	var least, refusing *conn
+	living, refused := 0, 0
 	for _, i := range m.byTarget[p.target] {
 		c := m.conns[i]
 		if c.silent {
 			continue
 		}
 		living++
-		refused = refused || c.refuses // the service is short of something: as few connections as possible
-		if c.state < leaving && !c.refuses && len(c.places) < c.room() && (least == nil || len(c.places) < len(least.places)) {
-			least = c
+		best := &least
+		if c.refuses {
+			refused++
+			best = &refusing
+		}
+		if c.state < leaving && len(c.places) < c.room() && (*best == nil || len(c.places) < len((*best).places)) {
+			*best = c
 		}
 	}
-	if few := living < m.several && !refused; least != nil && (len(least.places) == 0 || !few) {
+	if least == nil && refused >= max(mostRefusing, m.several) {
+		least = refusing
+	}
+	if few := living < m.several && refused == 0; least != nil && (len(least.places) == 0 || !few) {
 		return m.seat(slot, least)
 	}
 	c, out := m.open(p.target)
@@ -361,7 +374,7 @@ func (m *Mux) Close(slot int32, abruptly bool) {
 	}
 	c.silent = c.silent || abruptly && p.stream != nil && c.reads == p.reads
 	m.leave(slot)
-	if len(c.places) == 0 && (!abruptly || c.silent || c.refuses || c.state != open) {
+	if len(c.places) == 0 && (!abruptly || c.silent || c.state != open) {
 		m.idle = append(m.idle, c)
 	}
 }

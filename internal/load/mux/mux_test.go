@@ -189,7 +189,6 @@ func TestAConnectionWithoutPlaces(t *testing.T) {
 		"its stream was reset":              {frames: func(f *http2.Framer) { f.WriteRSTStream(1, http2.ErrCodeInternal) }, abrupt: true, remains: true},
 		"a timeout, where others had bytes": {frames: func(f *http2.Framer) { f.WritePing(true, [8]byte{}) }, abrupt: true, remains: true},
 		"a timeout without a byte":          {frames: func(*http2.Framer) {}, abrupt: true},
-		"its request was refused":           {frames: func(f *http2.Framer) { f.WriteRSTStream(1, http2.ErrCodeRefusedStream) }, abrupt: true},
 		"it is not needed":                  {frames: func(f *http2.Framer) { f.WriteRSTStream(1, http2.ErrCodeInternal) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -240,5 +239,30 @@ func TestBytesAreCountedAsReceived(t *testing.T) {
 	m.Wait(events, 0, port.Roughly)
 	if n, _, _ := m.Read(0, make([]byte, 1<<10)); received != want || n == want {
 		t.Errorf("%d bytes were received, want %d; the loop read %d", received, want, n)
+	}
+}
+
+// A refused request is sent again on another connection, until two have refused: these are used
+// in turn then, and no third one is made.
+func TestRefusedRequestsShareTwoConnections(t *testing.T) {
+	m, b, events := sharing(t, 1)
+	used := map[int32]int{}
+	for try := range int32(6) {
+		m.Write(0, get)
+		m.Wait(events, 0, port.Roughly)
+		on := m.places[0].conn.slot
+		used[on]++
+		streams := b.requests(t, on)
+		http2.NewFramer(&b.unread[on], nil).WriteRSTStream(streams[len(streams)-1], http2.ErrCodeRefusedStream)
+		m.Wait(events, 0, port.Roughly)
+		if _, _, out := m.Read(0, make([]byte, 1)); out != port.Declined {
+			t.Fatalf("try %d: outcome %d", try, out)
+		}
+		m.Close(0, true)
+		m.Dial(0, try+2, 0)
+		m.Wait(events, 0, port.Roughly)
+	}
+	if len(used) != 2 || used[0] == 6 {
+		t.Errorf("tries by connection: %v, want two connections", used)
 	}
 }
