@@ -241,7 +241,10 @@ func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 		return c
 	}
 	window := &summary.Disturbance{By: []string{summary.Hypervisor}, Trials: 20, Disturbed: 3}
+	few := &summary.Disturbance{By: []string{summary.Hypervisor}, Trials: 20, Disturbed: 1}
 	trials := &summary.Disturbance{By: []string{summary.Neighbours, summary.Waiting}, Trials: 6, Disturbed: 3, Kept: 2, Quantile: "p99"}
+	limited := with("as-is", false, trials)
+	limited.Limits.CPUMillis = new(int64(1500)) // a cell without the limit decides nothing
 	for _, c := range []struct {
 		name         string
 		found, level *summary.Summary
@@ -252,6 +255,8 @@ func TestTheVerdictSaysWhoDisturbedWhat(t *testing.T) {
 			"The hypervisor disturbed 3 of 20 search windows."},
 		{"both", summaryOf(with("as-is", true, window), with("no-limit", true, window)), summaryOf(with("as-is", false, trials)),
 			"The hypervisor disturbed 6 of 40 search windows."},
+		{"a window of a search", summaryOf(with("as-is", true, few), with("no-limit", true, nil)), nil, ""},
+		{"a window of a search, and trials", summaryOf(with("as-is", true, few), with("no-limit", true, few)), summaryOf(limited), "disturbed 3 of 6 trials."},
 		{"what p99 does not rest on", summaryOf(with("as-is", true, nil), with("no-limit", true, nil)), summaryOf(with("as-is", false, nil), with("no-limit", false, trials)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -17,23 +17,24 @@ import (
 // caveats are at most two statements that qualify the answer and that it does not have,
 // what changes it most first.
 func (a *asked) caveats(answer Answer) []string {
-	disturbed := a.disturbed()
-	if a.fewDisturbed() {
-		disturbed = ""
+	d := verdict.DisturbancesOf(a.counted())
+	if fewDisturbed(d.Windows) {
+		d.Windows = verdict.Tally{} // the trials at one load may be disturbed nevertheless
 	}
+	disturbed := disturbedBy(d)
 	all := []string{a.invalid(), a.notRanked(), a.failedStarts(), a.unanswered(), a.stuck(), a.hysteresis(), a.killed(), a.workersEnded(), a.frozen(), a.limitedAgents(), disturbed, a.untestedPoints(), a.serves()}
 	all = slices.DeleteFunc(all, func(text string) bool { return text == "" || strings.EqualFold(text, answer.Why) })
 	all = answer.bounded(all)
 	if i := slices.Index(all, disturbed); i >= 0 && answer.words(all) > mostWords {
-		all[i] = a.disturbedBy(false)
+		d.Neighbours = nil
+		all[i] = disturbedBy(d)
 	}
 	return all
 }
 
 // fewDisturbed reports whether others disturbed less than a tenth of the windows of the
 // searches. They do not count, and the others decide as well without them.
-func (a *asked) fewDisturbed() bool {
-	w := verdict.DisturbancesOf(a.counted()).Windows
+func fewDisturbed(w verdict.Tally) bool {
 	return w.Disturbed > 0 && 10*w.Disturbed < w.Of
 }
 
@@ -180,19 +181,15 @@ func (a *asked) limitedAgents() string {
 }
 
 // disturbed is how much of the record others disturbed, and who.
-func (a *asked) disturbed() string { return a.disturbedBy(true) }
+func (a *asked) disturbed() string { return disturbedBy(verdict.DisturbancesOf(a.counted())) }
 
-// disturbedBy is the same with the names of the processes, or without them.
-func (a *asked) disturbedBy(name bool) string {
-	d := verdict.DisturbancesOf(a.counted())
+// disturbedBy words disturbances: of the windows of searches, or else of trials that count.
+func disturbedBy(d verdict.Disturbances) string {
 	tally, unit := d.Trials, "trial"
 	if d.Windows.Disturbed > 0 {
 		tally, unit = d.Windows, "search window"
 	} else if d.Kept == 0 {
 		return ""
-	}
-	if !name {
-		d.Neighbours = nil
 	}
 	who := disturbers(d)
 	if tally.Of == 1 {
