@@ -14,7 +14,7 @@ func TestKnownCausesBesideTheQuota(t *testing.T) {
 		"a frozen generator": {path: "/ok", rate: "200",
 			each:  func(t *testing.T, pid int) { freeze(t, pid, 600*time.Millisecond) },
 			share: func(c *summary.Causes) float64 { return c.Generator }},
-		// The service uses two thirds of one CPU, and gets half of it beside three hogs. The
+		// The service uses two thirds of one CPU, and gets less of it beside three hogs. The
 		// agent needs little of the other CPU, which one hog keeps busy, and is on time.
 		"a hog outside": {path: "/spin?us=1100", rate: "600", always: `cpuset: "1"`, flag: "busy_neighbour",
 			each:  func(t *testing.T, pid int) { hogs(t, 2*time.Second, 0, 1, 1, 1) },
