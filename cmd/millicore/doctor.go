@@ -93,9 +93,9 @@ func examine(cmd *cobra.Command, f *doctorFlags, level doctor.Level) error {
 	out := cmd.OutOrStdout()
 	switch {
 	case f.asJSON:
-		err = doctor.JSON(out, host, findings)
+		err = diagnosis.JSON(out, host, findings)
 	case f.patch:
-		err = doctor.Patch(out, findings)
+		err = diagnosis.Patch(out, findings)
 	default:
 		err = diagnosis.Write(out, host, findings, f.details, display.TerminalOf(os.Stdout))
 	}

@@ -48,7 +48,7 @@ func (f *Finding) Action() string {
 	case c.Setting != "" && c.Command == nil:
 		return fmt.Sprintf("set %s to %d in %s", c.Setting, c.Value, c.File)
 	case c.Burst > 0:
-		return fmt.Sprintf("allow bursts: echo %d > %s", c.Burst.Microseconds(), f.of.burstFile())
+		return fmt.Sprintf("allow bursts: echo %d > %s", c.Burst.Microseconds(), BurstFile(f.Process))
 	case c.Replicas:
 		return "add replicas of " + f.Name
 	default:
@@ -60,10 +60,10 @@ func (f *Finding) Action() string {
 func (c *Change) String() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		parts = append(parts, "set "+quoted([]string{name + "=" + c.Env[name]}))
+		parts = append(parts, "set "+Quoted([]string{name + "=" + c.Env[name]}))
 	}
 	if c.Command != nil {
-		parts = append(parts, "start it with "+quoted(c.Command))
+		parts = append(parts, "start it with "+Quoted(c.Command))
 	}
 	if c.CPUs > 0 {
 		parts = append(parts, "raise the CPU limit to "+display.CPULimit(c.CPUs))
@@ -119,7 +119,7 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 		c := Change{Env: setting.Env, Command: setting.Command, Value: n}
 		collector := s.collector(n)
 		if value, ok := setting.Env[knob.Env]; ok { // the whole value, with other options
-			return "try " + quoted([]string{knob.Env + "=" + value}) + s.overridden() + collector, c
+			return "try " + Quoted([]string{knob.Env + "=" + value}) + s.overridden() + collector, c
 		}
 		return "try " + setting.Label, c
 	}
@@ -171,7 +171,7 @@ func (s service) elsewhere(n int) (string, Change, bool) {
 	args := strings.Fields(s.Info.Env[name])
 	if changed := s.reworked(args, n); changed != nil {
 		value := strings.Join(changed, " ")
-		return "try " + quoted([]string{name + "=" + value}), Change{Env: map[string]string{name: value}, Value: n}, true
+		return "try " + Quoted([]string{name + "=" + value}), Change{Env: map[string]string{name: value}, Value: n}, true
 	}
 	if s.Config != "" {
 		return fmt.Sprintf("set workers = %d in %s, which overrides WEB_CONCURRENCY", n, s.Config),
@@ -247,18 +247,18 @@ func (s service) tried(limits ...float64) string {
 	if s.CPU.CPUs <= 0 || !s.loadable() {
 		return ""
 	}
-	cpus := []string{quantity(s.CPU.CPUs)}
+	cpus := []string{Quantity(s.CPU.CPUs)}
 	for _, limit := range limits {
-		if q := quantity(limit); limit > 0 && !slices.Contains(cpus, q) {
+		if q := Quantity(limit); limit > 0 && !slices.Contains(cpus, q) {
 			cpus = append(cpus, q)
 		}
 	}
 	text := "millicore try --cpu " + strings.Join(cpus, ",")
 	if s.Memory.Limit > 0 {
-		text += fmt.Sprintf(" --memory %s", mebibytes(s.Memory.Limit))
+		text += fmt.Sprintf(" --memory %s", Mebibytes(s.Memory.Limit))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Info.Env)) {
-		entry := quoted([]string{name + "=" + s.Info.Env[name]})
+		entry := Quoted([]string{name + "=" + s.Info.Env[name]})
 		if len(entry) > longest {
 			entry = name + "=…"
 		}
@@ -266,15 +266,15 @@ func (s service) tried(limits ...float64) string {
 	}
 	text += " -- "
 	if s.ContainerID == "" && filepath.IsAbs(s.Folder) && s.Folder != "/" {
-		text = "cd " + quoted([]string{s.Folder}) + " && " + text
+		text = "cd " + Quoted([]string{s.Folder}) + " && " + text
 	}
 	words := s.again()
-	command := quoted(words)
+	command := Quoted(words)
 	switch {
 	case len(words) == 0:
 		return text + "COMMAND…"
 	case len(command) > longest:
-		return text + quoted(words[:1]) + " …"
+		return text + Quoted(words[:1]) + " …"
 	}
 	return text + command
 }
@@ -318,7 +318,7 @@ const period = 100 * time.Millisecond
 // found in PATH is named by its executable, unless that is an interpreter: a virtual
 // environment finds its packages by the name of the link.
 func (s service) again() []string {
-	words := s.absolute(started(s.Command))
+	words := Absolute(&s.Process, started(s.Command))
 	if len(words) == 0 || s.Info.Runtime == runtimes.Erlang { // erl starts the emulator, with variables that it sets
 		return nil
 	}
@@ -330,9 +330,9 @@ func (s service) again() []string {
 	return words
 }
 
-// absolute is a command of the process with the absolute path of its program, if that is
+// Absolute is a command of the process with the absolute path of its program, if that is
 // known.
-func (s service) absolute(command []string) []string {
+func Absolute(s *inspect.Process, command []string) []string {
 	if len(command) == 0 {
 		return nil
 	}
@@ -411,8 +411,8 @@ func directives(words []string) (all []string) {
 	return all
 }
 
-// quoted writes a command for a shell. ${port}, which is millicore's, is quoted too.
-func quoted(command []string) string {
+// Quoted writes a command for a shell. ${port}, which is millicore's, is quoted too.
+func Quoted(command []string) string {
 	words := make([]string, len(command))
 	for i, word := range command {
 		word = display.Plain(word)

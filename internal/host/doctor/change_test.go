@@ -1,14 +1,10 @@
 package doctor
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/host/inspect"
@@ -217,60 +213,6 @@ func TestMaximumHeap(t *testing.T) {
 	}
 }
 
-// Each document of a patch is YAML, and has the change.
-func TestPatch(t *testing.T) {
-	p := gunicorn(func(p *inspect.Process) {
-		p.Container, p.PodContainer, p.Pod, p.ContainerID, p.Requests = "cart-7d9f", "api: \"x\"\n", "uid", "c1", []float64{0.25}
-		p.Info.Env = map[string]string{"WEB_CONCURRENCY": "1"}
-	})
-	bursts := watched(goService(2, 2), 52, 412, 0.12)
-	bursts.PID, bursts.CPU.Dir = 43, "/sys/fs/cgroup/b"
-	var b bytes.Buffer
-	if err := Patch(&b, examine(p, bursts)); err != nil {
-		t.Fatal(err)
-	}
-	var documents []any
-	for d := yaml.NewDecoder(bytes.NewReader(b.Bytes())); ; {
-		var document any
-		err := d.Decode(&document)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, b.String())
-		}
-		if document != nil {
-			documents = append(documents, document)
-		}
-	}
-	container := func(rest map[string]any) any {
-		rest["name"] = "api: \"x\" "
-		if rest["resources"] != nil {
-			rest["name"] = "CONTAINER"
-		}
-		return map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{rest}}}}}
-	}
-	want := []any{
-		container(map[string]any{"env": []any{map[string]any{"name": "WEB_CONCURRENCY", "value": "2"}}}),
-		container(map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": "2500m"}}}),
-	}
-	if diff := cmp.Diff(want, documents); diff != "" {
-		t.Errorf("-want +got\n%s\n%s", diff, b.String())
-	}
-	for _, want := range []string{
-		"#   Environment=\"WEB_CONCURRENCY=2\"\n", "# docker: docker run --env WEB_CONCURRENCY=2 …\n", "#   CPUQuota=250%\n", "# docker: docker run --cpus 2.5 …\n",
-		"write 41000 to /sys/fs/cgroup/b/cpu.max.burst.\n", "# The CPU request is 250m (from the weight of its group), the limit 2; the patch keeps the request.\n",
-	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
-	}
-	b.Reset()
-	if err := Patch(&b, nil); err != nil || !strings.HasPrefix(b.String(), "# no finding") {
-		t.Errorf("of nothing: %q, %v", b.String(), err)
-	}
-}
-
 func TestACommandWithOtherWorkers(t *testing.T) {
 	for _, c := range []struct{ server, command, want string }{
 		{"gunicorn", "gunicorn -w 4 app", "gunicorn -w 2 app"},
@@ -290,83 +232,6 @@ func TestACommandWithOtherWorkers(t *testing.T) {
 	}
 }
 
-// The values of a patch are ones that systemd and docker accept: no fraction of a
-// percent, and no more CPUs than the host has.
-func TestThePatchOfALimit(t *testing.T) {
-	patch := func(p inspect.Process) string {
-		var b bytes.Buffer
-		if err := Patch(&b, examine(p)); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	for _, test := range []struct {
-		limit   float64
-		stopped time.Duration
-		want    string
-	}{
-		{0.75, 30 * time.Millisecond, "CPUQuota=110%\n"},
-		{1.8, 45 * time.Millisecond, "CPUQuota=230%\n"},
-		{7.9, 45 * time.Millisecond, "--cpus 8 "},
-	} {
-		p := watched(goService(int(test.limit)+1, test.limit), 40, 412, 0.12)
-		p.Throttling.Watch.Stopped = 40 * test.stopped
-		if got := patch(p); !strings.Contains(got, test.want) {
-			t.Errorf("%v: no %q in\n%s", test.limit, test.want, got)
-		}
-	}
-}
-
-// A command replaces the arguments of the deployment too, which would follow it.
-func TestThePatchOfACommand(t *testing.T) {
-	p := gunicorn(func(p *inspect.Process) { p.Info.Flags, p.Command = []string{"-w", "1"}, append(p.Command, "-w", "1") })
-	var b bytes.Buffer
-	if err := Patch(&b, examine(p)); err != nil || !strings.Contains(b.String(), "            - \"2\"\n          args: []\n") {
-		t.Errorf("got %v\n%s", err, b.String())
-	}
-	p.Folder, p.Command[0] = "/srv", "bin/python"
-	b.Reset()
-	if err := Patch(&b, examine(p)); err != nil || !strings.Contains(b.String(), `#   ExecStart="/srv/bin/python" "/venv/bin/gunicorn"`) {
-		t.Errorf("systemd does not take a relative path: got %v\n%s", err, b.String())
-	}
-}
-
-// A limit of a group above, such as the pod's, is not one of the container.
-func TestThePatchOfALimitFromAbove(t *testing.T) {
-	for _, test := range []struct {
-		name, id, setBy string
-		raised          bool
-	}{
-		{"its own", "c1", "/pods/c1/init", true},
-		{"the container's, above its own group", "c1", "/pods/c1", true},
-		{"the pod's", "c1", "/pods", false},
-		{"of no container", "", "/pods", false},
-	} {
-		p := short()
-		p = with(p, func(p *inspect.Process) {
-			p.ContainerID, p.Info.Go.Automemlimit = test.id, "v0.7.0"
-			p.Memory.Group, p.Memory.SetBy = "/pods/c1/init", test.setBy
-		})
-		q := watched(goService(2, 2), 380, 412, 0.98)
-		q.PID, q.ContainerID = 43, test.id
-		q.CPU.Group, q.CPU.SetBy = "/pods/c1/init", test.setBy
-		var b bytes.Buffer
-		if err := Patch(&b, examine(p, q)); err != nil {
-			t.Fatal(err)
-		}
-		for _, form := range []string{"memory: \"", "MemoryMax=", "--memory ", "cpu: \"", "CPUQuota=", "--cpus "} {
-			if got := strings.Contains(b.String(), form); got != test.raised {
-				t.Errorf("%s: %q: %v in\n%s", test.name, form, got, b.String())
-			}
-		}
-		for _, comment := range []string{"# Raise the memory limit of the group /pods to 500Mi:", "# Raise the CPU limit of the group /pods to "} {
-			if got := strings.Contains(b.String(), comment); got == test.raised {
-				t.Errorf("%s: %q: %v in\n%s", test.name, comment, got, b.String())
-			}
-		}
-	}
-}
-
 // puma's title hides its command, which overrides the variable, and so does its file.
 func TestWhatOverridesPumasVariable(t *testing.T) {
 	const override = "; -w in puma's command and workers in config/puma.rb override it"
@@ -379,24 +244,5 @@ func TestWhatOverridesPumasVariable(t *testing.T) {
 		if !strings.HasPrefix(fix, "try WEB_CONCURRENCY=2") || strings.Contains(fix, override) != want {
 			t.Errorf("WEB_CONCURRENCY=%s: got %q", value, fix)
 		}
-	}
-}
-
-// The names in a patch: not that of a pod, which would add a container to it, and a unit
-// with its suffix, without which systemd does not read the folder.
-func TestTheNamesOfAPatch(t *testing.T) {
-	patch := func(change func(*inspect.Process)) string {
-		var b bytes.Buffer
-		if err := Patch(&b, examine(gunicorn(change))); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	pod := patch(func(p *inspect.Process) { p.Container, p.Pod, p.ContainerID = "shop-7d9f", "uid", "c1" })
-	if !strings.Contains(pod, "- name: \"CONTAINER\"\n") || !strings.Contains(pod, "/UNIT.service.d/") {
-		t.Errorf("a pod without the container's name:\n%s", pod)
-	}
-	if unit := patch(func(p *inspect.Process) { p.Container, p.CPU.Group = "web", "/system.slice/web.service" }); !strings.Contains(unit, "/etc/systemd/system/web.service.d/") {
-		t.Errorf("a unit:\n%s", unit)
 	}
 }

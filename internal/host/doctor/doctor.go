@@ -71,8 +71,8 @@ type Finding struct {
 	// Changes are the recommended change and its alternatives, for programs; nil if
 	// none can be stated as a value.
 	Changes []Change
-	of      *service // the subject
-	weight  float64  // sorts the findings of one level, the largest first
+	Process *inspect.Process // the subject, with the limit that the finding is about
+	weight  float64          // sorts the findings of one level, the largest first
 }
 
 // HostShort is the problem of a service whose limit is right: others take its CPU.

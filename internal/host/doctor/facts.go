@@ -14,7 +14,7 @@ func (s service) finding(level Level, problem string) Finding {
 	if level == Info {
 		confidence = Low
 	}
-	f := Finding{Level: level, PID: s.PID, Name: s.Label(), Problem: problem, Limit: display.CPULimit(s.CPU.CPUs), Confidence: confidence, of: &s}
+	f := Finding{Level: level, PID: s.PID, Name: s.Label(), Problem: problem, Limit: display.CPULimit(s.CPU.CPUs), Confidence: confidence, Process: &s.Process}
 	if used, ok := s.used(); ok {
 		f.Used = &used
 	}
@@ -49,7 +49,7 @@ func (s service) limited() string {
 		text += fmt.Sprintf(", shared by %d processes", s.members)
 	}
 	if len(s.Requests) > 0 {
-		text += "; its CPU request is " + s.requests()
+		text += "; its CPU request is " + Requests(&s.Process)
 	}
 	if s.CPU.Hidden {
 		text += "; parent groups are not visible from here, so the true limit may be lower"

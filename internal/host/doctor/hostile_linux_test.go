@@ -1,4 +1,4 @@
-package doctor
+package doctor_test
 
 import (
 	"context"
@@ -18,7 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/show/diagnosis"
 	"github.com/millicore/millicore/test/testkit"
 )
 
@@ -160,8 +162,8 @@ func TestHostileProcesses(t *testing.T) {
 		t.Fatal("the scan does not end")
 	}
 	var text, asJSON strings.Builder
-	must(Text(&text, host, Examine(host), display.Terminal{}))
-	must(JSON(&asJSON, host, Examine(host)))
+	must(doctor.Text(&text, host, doctor.Examine(host), display.Terminal{}))
+	must(diagnosis.JSON(&asJSON, host, doctor.Examine(host)))
 	self := false
 	for _, p := range host.Processes {
 		line := fmt.Sprintf("Could not inspect %d service: ", p.PID)

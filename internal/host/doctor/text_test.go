@@ -2,9 +2,6 @@ package doctor
 
 import (
 	"bytes"
-	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,47 +124,5 @@ func TestTextOfForeignWords(t *testing.T) {
 	}
 	if text := b.String(); strings.Contains(text, "\x1b") || !strings.Contains(text, `-- '/a'\''b' '$(reboot)' '␛]0;title␇'`) {
 		t.Errorf("got %s", text)
-	}
-}
-
-func TestJSON(t *testing.T) {
-	host := seen()
-	var b bytes.Buffer
-	if err := JSON(&b, host, Examine(host)); err != nil {
-		t.Fatal(err)
-	}
-	var got map[string][]map[string]any
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
-	if len(got) != 2 || len(got["processes"]) != 3 || len(got["findings"]) != 1 {
-		t.Fatalf("got %s", b.String())
-	}
-	f := got["findings"][0]
-	if len(f) != 9 || f["level"] != "critical" || f["pid"] != 42.0 || f["title"] == "" || f["evidence"] == "" ||
-		f["fix"] != "try GOMAXPROCS=2; verify: millicore try --cpu 2 --memory 256Mi --env GOMAXPROCS=8 -- /app/api --port 80" {
-		t.Errorf("finding: %v", f)
-	}
-	p := got["processes"][0]
-	cpu, throttling := p["cpu"].(map[string]any), p["throttling"].(map[string]any)
-	if cpu["limit"] != 2.0 || cpu["state"] != "limited" || throttling["watch"].(map[string]any)["throttled_periods"] != 157.0 {
-		t.Errorf("process: %v", p)
-	}
-	for i, other := range got["processes"] { // no key is missing in any
-		if diff := cmp.Diff(slices.Sorted(maps.Keys(p)), slices.Sorted(maps.Keys(other))); diff != "" {
-			t.Errorf("process %d: -want +got\n%s", i, diff)
-		}
-	}
-	// What was not measured is null, and never 0.
-	h := got["processes"][1]
-	if limit, ok := h["cpu"].(map[string]any)["limit"]; !ok || limit != nil || h["parallelism"] != nil || h["user"] != nil || h["throttling"] != nil {
-		t.Errorf("a process that could not be seen: %v", h)
-	}
-}
-
-func TestJSONOfNothing(t *testing.T) {
-	var b bytes.Buffer
-	if err := JSON(&b, inspect.Host{}, nil); err != nil || strings.Join(strings.Fields(b.String()), " ") != `{ "processes": [], "findings": [] }` {
-		t.Errorf("got %s, %v", b.String(), err)
 	}
 }

@@ -1,6 +1,6 @@
-// Package diagnosis has what `millicore doctor` says: the answer in three lines, and a
-// table of what should change. Package doctor judges, and has the evidence of each finding
-// in words.
+// Package diagnosis has what `millicore doctor` says: the answer in three lines, a table of
+// what should change, and the same for programs, as JSON and as patches. Package doctor
+// judges, and has the evidence of each finding in words.
 package diagnosis
 
 import (

@@ -1,4 +1,4 @@
-package doctor
+package diagnosis
 
 import (
 	"io"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -13,7 +14,7 @@ import (
 // JSON writes the processes and the findings for programs:
 // {"processes": […], "findings": [{level, pid, title, evidence, fix, …}]}. A figure
 // that was not measured, or does not exist, is null: no key is ever missing.
-func JSON(w io.Writer, host inspect.Host, findings []Finding) error {
+func JSON(w io.Writer, host inspect.Host, findings []doctor.Finding) error {
 	out := struct {
 		Processes []processJSON `json:"processes"`
 		Findings  []findingJSON `json:"findings"`
@@ -28,16 +29,16 @@ func JSON(w io.Writer, host inspect.Host, findings []Finding) error {
 }
 
 type findingJSON struct {
-	Level    Level  `json:"level"`
-	PID      int    `json:"pid"`
-	Title    string `json:"title"`
-	Evidence string `json:"evidence"`
-	Fix      string `json:"fix"`
+	Level    doctor.Level `json:"level"`
+	PID      int          `json:"pid"`
+	Title    string       `json:"title"`
+	Evidence string       `json:"evidence"`
+	Fix      string       `json:"fix"`
 
-	Mechanism  *string      `json:"mechanism"`
-	Expected   *effectJSON  `json:"expected"`
-	Confidence Confidence   `json:"confidence"`
-	Changes    []changeJSON `json:"changes"`
+	Mechanism  *string           `json:"mechanism"`
+	Expected   *effectJSON       `json:"expected"`
+	Confidence doctor.Confidence `json:"confidence"`
+	Changes    []changeJSON      `json:"changes"`
 }
 
 type effectJSON struct {
@@ -58,10 +59,10 @@ type changeJSON struct {
 	Value    *int              `json:"value"`
 }
 
-func findingOf(f Finding) findingJSON {
+func findingOf(f doctor.Finding) findingJSON {
 	j := findingJSON{Level: f.Level, PID: f.PID, Title: f.Title, Evidence: strings.Join(f.Evidence, "; "), Fix: strings.Join(f.Fix, "; "),
 		Mechanism: known(f.Mechanism), Confidence: f.Confidence, Changes: []changeJSON{}}
-	if f.Expect != (Effect{}) {
+	if f.Expect != (doctor.Effect{}) {
 		j.Expected = &effectJSON{f.Expect.Saturated, f.Expect.Ordinary}
 	}
 	for _, c := range f.Changes {

@@ -1,4 +1,4 @@
-package doctor
+package diagnosis
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
 
@@ -17,14 +18,14 @@ import (
 // strategic merge patch for Kubernetes, a drop-in for systemd, and flags for docker. All
 // else is a comment, so the output as a whole is YAML with a document for each change.
 // A form is left out where it cannot express the change.
-func Patch(w io.Writer, findings []Finding) error {
+func Patch(w io.Writer, findings []doctor.Finding) error {
 	var b strings.Builder
 	for _, f := range findings {
-		if f.of == nil {
+		if f.Process == nil {
 			continue
 		}
 		for i, c := range f.Changes {
-			text := f.of.patch(c)
+			text := subject{f.Process}.patch(c)
 			if text == "" {
 				continue
 			}
@@ -46,15 +47,18 @@ func Patch(w io.Writer, findings []Finding) error {
 	return err
 }
 
+// subject is the process that a finding is about.
+type subject struct{ *inspect.Process }
+
 // patch writes one change in all forms that apply; "" if none does.
-func (s service) patch(c Change) string {
+func (s subject) patch(c doctor.Change) string {
 	var b strings.Builder
 	if c.CPUs > 0 && s.above(s.CPU.SetBy, s.CPU.Group) {
-		b.WriteString(raisedAbove("CPU", quantity(c.CPUs), s.CPU.SetBy))
+		b.WriteString(raisedAbove("CPU", doctor.Quantity(c.CPUs), s.CPU.SetBy))
 		c.CPUs = 0
 	}
 	if c.Memory > 0 && s.above(s.Memory.SetBy, s.Memory.Group) {
-		b.WriteString(raisedAbove("memory", mebibytes(c.Memory), s.Memory.SetBy))
+		b.WriteString(raisedAbove("memory", doctor.Mebibytes(c.Memory), s.Memory.SetBy))
 		c.Memory = 0
 	}
 	if c.Setting != "" && c.Command == nil {
@@ -63,7 +67,7 @@ func (s service) patch(c Change) string {
 	b.WriteString(s.systemd(c))
 	b.WriteString(docker(c))
 	if c.Burst > 0 {
-		fmt.Fprintf(&b, "# Kubernetes, systemd and docker have no setting for a CPU burst: write %d to %s.\n", c.Burst.Microseconds(), display.Plain(s.burstFile()))
+		fmt.Fprintf(&b, "# Kubernetes, systemd and docker have no setting for a CPU burst: write %d to %s.\n", c.Burst.Microseconds(), display.Plain(doctor.BurstFile(s.Process)))
 	}
 	b.WriteString(s.kubernetes(c))
 	return b.String()
@@ -72,7 +76,7 @@ func (s service) patch(c Change) string {
 // above reports whether a limit is set by a group above the container or unit, where a
 // limit of the container or unit does not change it. A process may run in a group below
 // that of its container.
-func (s service) above(setBy, own string) bool {
+func (s subject) above(setBy, own string) bool {
 	unit := cmp.Or(s.ContainerID, s.Container)
 	return setBy != "" && setBy != own && (unit == "" || !strings.Contains(setBy, unit))
 }
@@ -83,22 +87,14 @@ func raisedAbove(of, limit, group string) string {
 		"# Of a pod it is resources.limits of the pod's spec, or the sum of its containers' limits.\n", of, display.Plain(group), limit)
 }
 
-// burstFile is the file of the CPU burst, in microseconds.
-func (s service) burstFile() string {
-	if s.CPU.Version == 1 {
-		return s.CPU.Dir + "/cpu.cfs_burst_us"
-	}
-	return s.CPU.Dir + "/cpu.max.burst"
-}
-
 // systemd writes a drop-in as a comment; systemd.resource-control(5), systemd.exec(5).
-func (s service) systemd(c Change) string {
+func (s subject) systemd(c doctor.Change) string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		lines = append(lines, "Environment="+doubleQuoted(strings.ReplaceAll(name+"="+c.Env[name], "%", "%%")))
 	}
 	if c.Command != nil {
-		lines = append(lines, "ExecStart=", "ExecStart="+systemdCommand(s.absolute(c.Command)))
+		lines = append(lines, "ExecStart=", "ExecStart="+systemdCommand(doctor.Absolute(s.Process, c.Command)))
 	}
 	if c.CPUs > 0 {
 		lines = append(lines, fmt.Sprintf("CPUQuota=%.0f%%", c.CPUs*100)) // many releases accept no fraction
@@ -121,10 +117,10 @@ func (s service) systemd(c Change) string {
 }
 
 // docker writes the flags of docker run as a comment.
-func docker(c Change) string {
+func docker(c doctor.Change) string {
 	var flags []string
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		flags = append(flags, "--env "+quoted([]string{name + "=" + c.Env[name]}))
+		flags = append(flags, "--env "+doctor.Quoted([]string{name + "=" + c.Env[name]}))
 	}
 	if c.CPUs > 0 {
 		flags = append(flags, "--cpus "+strconv.FormatFloat(c.CPUs, 'f', -1, 64))
@@ -137,13 +133,13 @@ func docker(c Change) string {
 		text = "# docker: docker run " + strings.Join(flags, " ") + " …\n"
 	}
 	if c.Command != nil {
-		text += "# docker: with the command " + quoted(c.Command) + "\n"
+		text += "# docker: with the command " + doctor.Quoted(c.Command) + "\n"
 	}
 	return text
 }
 
 // kubernetes writes a patch for kubectl patch deployment NAME --patch-file FILE.
-func (s service) kubernetes(c Change) string {
+func (s subject) kubernetes(c doctor.Change) string {
 	if c.Replicas && c.Env == nil && c.Command == nil && c.CPUs == 0 {
 		return "# Kubernetes: kubectl scale deployment NAME --replicas N, with N above the present number\n"
 	}
@@ -175,30 +171,21 @@ func (s service) kubernetes(c Change) string {
 	if c.CPUs > 0 || c.Memory > 0 {
 		b.WriteString("          resources:\n            limits:\n")
 		if c.CPUs > 0 {
-			b.WriteString("              cpu: " + doubleQuoted(quantity(c.CPUs)) + "\n")
+			b.WriteString("              cpu: " + doubleQuoted(doctor.Quantity(c.CPUs)) + "\n")
 		}
 		if c.Memory > 0 {
-			b.WriteString("              memory: " + doubleQuoted(mebibytes(c.Memory)) + "\n")
+			b.WriteString("              memory: " + doubleQuoted(doctor.Mebibytes(c.Memory)) + "\n")
 		}
 	}
 	return b.String()
 }
 
 // requested is a comment with the CPU request beside the limit, where it is known.
-func (s service) requested() string {
+func (s subject) requested() string {
 	if len(s.Requests) == 0 || s.CPU.State != inspect.Limited {
 		return ""
 	}
-	return fmt.Sprintf("# The CPU request is %s, the limit %s; the patch keeps the request.\n", s.requests(), quantity(s.CPU.CPUs))
-}
-
-// requests are the CPU requests that the weight of the group can stand for.
-func (s service) requests() string {
-	var all []string
-	for _, r := range s.Requests {
-		all = append(all, quantity(r))
-	}
-	return strings.Join(all, " or ") + " (from the weight of its group)"
+	return fmt.Sprintf("# The CPU request is %s, the limit %s; the patch keeps the request.\n", doctor.Requests(s.Process), doctor.Quantity(s.CPU.CPUs))
 }
 
 // doubleQuoted writes a string that YAML and systemd both read: JSON's escapes are a
