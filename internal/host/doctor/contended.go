@@ -28,7 +28,7 @@ func (s service) contended(host inspect.Host) []Finding {
 	if !s.crowdedOut() {
 		return nil
 	}
-	f := s.finding(Warning, HostShort)
+	f := s.finding(Warning, ShortOfCPU)
 	f.weight = s.queued()
 	ran, waited := s.threads.Share(s.threads.Ran), s.threads.Share(s.threads.Waited)
 	f.Title = fmt.Sprintf("the host is short of CPU, or the service's weight is too low: it used %.2f CPUs and waited for %.2f (throttled: about %.2f)",

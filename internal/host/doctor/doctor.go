@@ -51,9 +51,9 @@ func ParseLevel(name string) (Level, error) {
 // Finding is one thing that is mis-sized.
 type Finding struct {
 	Level    Level
-	PID      int      // the process that represents the service
-	Name     string   // of that process, preceded by its container or unit
-	Problem  string   // in a few words, for a table
+	PID      int    // the process that represents the service
+	Name     string // of that process, preceded by its container or unit
+	Rule     Rule
 	Limit    string   // the limit that it is about, with its unit
 	Title    string   // the problem, with the most important figures
 	Evidence []string // what was measured, a clause each
@@ -74,9 +74,6 @@ type Finding struct {
 	Process *inspect.Process // the subject, with the limit that the finding is about
 	weight  float64          // sorts the findings of one level, the largest first
 }
-
-// HostShort is the problem of a service whose limit is right: others take its CPU.
-const HostShort = "short of CPU"
 
 // Effect is what to expect of a change, in words.
 type Effect struct {

@@ -254,7 +254,7 @@ func TestAFindingWhole(t *testing.T) {
 	got := examine(p)
 	used, throttled := 0.95, 157.0/412
 	want := []Finding{{
-		Level: Critical, PID: 42, Name: "api", Problem: "throttled", Limit: "2 CPUs", Used: &used, Throttled: &throttled,
+		Level: Critical, PID: 42, Name: "api", Rule: ParallelismAboveLimit, Limit: "2 CPUs", Used: &used, Throttled: &throttled,
 		Title: "parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods",
 		Evidence: []string{
 			"Go 1.26.8: parallelism 8, read (runtime.gomaxprocs in the process's memory); GOMAXPROCS=8 is set",

@@ -9,12 +9,12 @@ import (
 )
 
 // finding returns a new finding about the service's process and its CPU limit.
-func (s service) finding(level Level, problem string) Finding {
+func (s service) finding(level Level, rule Rule) Finding {
 	confidence := Medium
 	if level == Info {
 		confidence = Low
 	}
-	f := Finding{Level: level, PID: s.PID, Name: s.Label(), Problem: problem, Limit: display.CPULimit(s.CPU.CPUs), Confidence: confidence, Process: &s.Process}
+	f := Finding{Level: level, PID: s.PID, Name: s.Label(), Rule: rule, Limit: display.CPULimit(s.CPU.CPUs), Confidence: confidence, Process: &s.Process}
 	if used, ok := s.used(); ok {
 		f.Used = &used
 	}
@@ -26,8 +26,8 @@ func (s service) finding(level Level, problem string) Finding {
 }
 
 // ofMemory returns a new finding about the service's process and its memory limit.
-func (s service) ofMemory(level Level, problem string) Finding {
-	f := s.finding(level, problem)
+func (s service) ofMemory(level Level, rule Rule) Finding {
+	f := s.finding(level, rule)
 	f.Limit, f.Used, f.Throttled = size(s.Memory.Limit), nil, nil
 	if used := s.Memory.WorkingSet; used != nil && s.Memory.Limit > 0 {
 		share := float64(*used) / float64(s.Memory.Limit)

@@ -36,7 +36,7 @@ func (s service) heap(host inspect.Host) []Finding {
 	if h.bytes <= s.Memory.Limit || h.by == "" {
 		return nil
 	}
-	f := s.ofMemory(Warning, "heap above the limit")
+	f := s.ofMemory(Warning, HeapAboveLimit)
 	f.weight = float64(h.bytes) / float64(s.Memory.Limit)
 	f.Title = fmt.Sprintf("%s allows a heap of %s, above the memory limit of %s", h.by, size(h.bytes), size(s.Memory.Limit))
 	f.Evidence = append([]string{s.Info.String()}, s.inUse()...)

@@ -47,7 +47,7 @@ func (s service) killed(host inspect.Host) []Finding {
 	if counted == 0 && logged == 0 {
 		return nil
 	}
-	f := s.ofMemory(Critical, "killed for memory")
+	f := s.ofMemory(Critical, KilledForMemory)
 	f.weight = 1
 	f.Title = fmt.Sprintf("the kernel killed %s of its group: out of memory", count(counted, "process", "processes"))
 	if counted == 0 {
@@ -155,7 +155,7 @@ func (s service) nearItsMemory(host inspect.Host) []Finding {
 	if share < near {
 		return nil
 	}
-	f := s.ofMemory(Warning, "near its memory limit")
+	f := s.ofMemory(Warning, NearMemoryLimit)
 	if share >= full {
 		f.Level = Critical
 	}

@@ -30,7 +30,7 @@ func (s service) saturated(throttled []Finding) []Finding {
 	if free && s.Info.Parallelism.Value > 0 && used < full {
 		return nil // one thread that always wants a CPU is no sign that all do
 	}
-	f := s.finding(Warning, "limit used up")
+	f := s.finding(Warning, LimitUsedUp)
 	f.weight = used
 	f.Title = fmt.Sprintf("limit of %s used up (%s on average) by %s", display.CPULimit(s.CPU.CPUs), display.Share(used), units)
 	if s.spins() {
@@ -160,7 +160,7 @@ func (s service) idleLimit(host inspect.Host, throttled []Finding) []Finding {
 	if share < busy && !wanted || share > beyond || s.spread() {
 		return nil
 	}
-	f := s.finding(Warning, "cannot use its limit")
+	f := s.finding(Warning, CannotUseLimit)
 	f.weight = s.CPU.CPUs / float64(p)
 	f.Title = fmt.Sprintf("parallelism %d under a limit of %s: it uses %s CPUs and cannot use more",
 		p, display.CPULimit(s.CPU.CPUs), fmt.Sprintf("%.2f", s.spent.Seconds()/length.Seconds()))

@@ -34,7 +34,7 @@ func (s service) shared() []Finding {
 	if s.counts == nil || s.counts.Share() < worth {
 		return nil
 	}
-	f := s.finding(Warning, "limit of its parent")
+	f := s.finding(Warning, SharedLimit)
 	f.weight = s.counts.Share()
 	f.Title = fmt.Sprintf("limit of %s of the parent group %s, shared by %s with lower limits of their own: throttled in %s of %s periods",
 		display.CPULimit(s.CPU.CPUs), s.CPU.SetBy, count(int64(s.members), "process", "processes"), display.Share(s.counts.Share()), display.Grouped(s.counts.Periods))

@@ -17,7 +17,7 @@ func (s service) oversized(throttled []Finding) []Finding {
 		return nil
 	}
 	if s.minimum() {
-		f := s.finding(Info, "high parallelism")
+		f := s.finding(Info, ParallelismAboveLimit)
 		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum", display.CPULimit(s.CPU.CPUs))
 		f.Evidence = append([]string{s.parallel(), s.limited(), s.tooFew()}, s.threaded()...)
 		if f.Fix = s.measured(); f.Fix != nil {
@@ -25,7 +25,7 @@ func (s service) oversized(throttled []Finding) []Finding {
 		}
 		return []Finding{f}
 	}
-	f := s.finding(Info, "high parallelism")
+	f := s.finding(Info, ParallelismAboveLimit)
 	f.weight = float64(s.stall()) / float64(s.CPU.Period)
 	f.Title = fmt.Sprintf("parallelism %d exceeds the limit of %s", s.Info.Parallelism.Value, display.CPULimit(s.CPU.CPUs))
 	switch {
@@ -64,7 +64,7 @@ func (s service) unaware() []Finding {
 	if s.Info.Runtime != runtimes.Go || s.Info.Go == nil || s.chosen() > 0 || !s.Oversized() || s.aware() {
 		return nil
 	}
-	f := s.finding(Info, "ignores its limit")
+	f := s.finding(Info, IgnoresLimit)
 	var change string
 	switch {
 	case modern(s.Info.Version) && s.Info.Go.Aware:
@@ -111,7 +111,7 @@ func (s service) inherited() []Finding {
 	if !s.CPU.Inherited() || !s.Oversized() {
 		return nil
 	}
-	f := s.finding(Info, "limit of its parent")
+	f := s.finding(Info, LimitOfParent)
 	f.Title = fmt.Sprintf("limit of %s comes from the parent group %s", display.CPULimit(s.CPU.CPUs), s.CPU.SetBy)
 	own := "its own group sets none"
 	if s.CPU.Own > 0 {
@@ -144,7 +144,7 @@ func (s service) reported() []Finding {
 	if !ok || n <= 2*ceil(s.CPU.CPUs) || s.Info.Threads <= n {
 		return nil
 	}
-	f := s.finding(Info, "pools too large")
+	f := s.finding(Info, PoolsAboveLimit)
 	f.Title = fmt.Sprintf("%s reports %d CPUs under a limit of %s; the process has %d threads", call, n, display.CPULimit(s.CPU.CPUs), s.Info.Threads)
 	f.Evidence = []string{why, s.limited()}
 	if s.compete() {

@@ -15,14 +15,16 @@ func (s service) throttled() []Finding {
 	if s.counts == nil || s.counts.Share() < worth || s.bound() {
 		return nil
 	}
-	f := s.finding(Warning, "throttled")
+	f := s.finding(Warning, Throttled)
 	f.weight = s.counts.Share()
 	seen := fmt.Sprintf("throttled in %s of %s periods", display.Share(s.counts.Share()), display.Grouped(s.counts.Periods))
 	used, measured := s.used()
 	switch {
 	case s.minimum():
+		f.Rule = ParallelismAboveLimit
 		f.Title = fmt.Sprintf("limit of %s with GOMAXPROCS 2, the runtime's minimum: %s", display.CPULimit(s.CPU.CPUs), seen)
 	case s.Oversized() && s.can():
+		f.Rule = ParallelismAboveLimit
 		f.Title = fmt.Sprintf("parallelism %d exceeds the limit of %s: %s", s.Info.Parallelism.Value, display.CPULimit(s.CPU.CPUs), seen)
 		if s.counts.Share() >= much {
 			f.Level = Critical
@@ -30,6 +32,7 @@ func (s service) throttled() []Finding {
 	case measured && used <= low:
 		f.Title = fmt.Sprintf("throttled while using %s of its limit on average: bursts (%s)", display.Share(used), periods(s.counts.Throttled, s.counts.Periods))
 	case measured && used >= high:
+		f.Rule = LimitUsedUp
 		f.Title = fmt.Sprintf("limit of %s used up (%s on average): %s", display.CPULimit(s.CPU.CPUs), display.Share(used), seen)
 	default:
 		f.Title = fmt.Sprintf("limit of %s: %s", display.CPULimit(s.CPU.CPUs), seen)

@@ -132,17 +132,17 @@ func (s *Scanner) kubeletLog(id string) (target string) {
 	return target
 }
 
-// podContainer is a container's name in its pod, from the kubelet's log files or from
-// Docker's name for it, k8s_NAME_POD_…; "": not known.
-func (s *Scanner) podContainer(id string) string {
+// inPod is the namespace of a container's pod and the container's name there, from the
+// kubelet's log files or from Docker's name for it, k8s_NAME_POD_NAMESPACE_…; "": not known.
+func (s *Scanner) inPod(id string) (namespace, name string) {
 	if dir, file := filepath.Split(s.kubeletLog(id)); file != "" && dir != "" {
-		return filepath.Base(dir)
+		namespace, _, _ = strings.Cut(filepath.Base(filepath.Dir(filepath.Clean(dir))), "_")
+		return namespace, filepath.Base(dir)
 	}
-	if rest, ok := strings.CutPrefix(s.names[id], "k8s_"); ok {
-		name, _, _ := strings.Cut(rest, "_")
-		return name
+	if parts := strings.Split(s.names[id], "_"); len(parts) > 3 && parts[0] == "k8s" {
+		return parts[3], parts[1]
 	}
-	return ""
+	return "", ""
 }
 
 // parseRestarts parses the engine's answer about a container. The counter is of restarts by

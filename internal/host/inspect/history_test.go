@@ -51,8 +51,8 @@ func TestHistoryOfAContainer(t *testing.T) {
 	if p.Restarts == nil || p.Restarts.Count != 4 {
 		t.Errorf("restarts: got %+v, want 4", p.Restarts)
 	}
-	if p.PodContainer != "api" {
-		t.Errorf("its name in the pod: got %q, want api", p.PodContainer)
+	if p.Namespace != "shop" || p.PodContainer != "api" {
+		t.Errorf("its name in the pod: got %q of %q, want api of shop", p.PodContainer, p.Namespace)
 	}
 	if len(p.Kills) != 1 || p.Kills[0].PID != 125 || p.Kills[0].Ago != 5*time.Second {
 		t.Errorf("kills: got %+v, want that of the pod", p.Kills)

@@ -51,8 +51,9 @@ type Process struct {
 	// Pod is the uid of the Kubernetes pod; "" outside of one.
 	Pod string
 
-	// PodContainer is the container's name in the specification of its pod; "": not known.
-	PodContainer string
+	// Namespace is the pod's, and PodContainer the container's name in the specification of
+	// its pod; "": not known.
+	Namespace, PodContainer string
 
 	// Info is the runtime. Its Parallelism is read or declared, or else predicted;
 	// 0: not known.

@@ -24,7 +24,7 @@ func (s *Scanner) started(p *Process) {
 		p.Config = s.gunicornConfig(p)
 	}
 	if p.Pod != "" {
-		p.PodContainer = s.podContainer(p.ContainerID)
+		p.Namespace, p.PodContainer = s.inPod(p.ContainerID)
 	}
 	if p.Pod != "" && p.CPU.State == Limited && !p.CPU.Inherited() {
 		p.Requests = s.requests(p.CPU)

@@ -78,15 +78,15 @@ func Of(host inspect.Host, findings []doctor.Finding) answer.Answer {
 	first := &all[0]
 	about := map[int]bool{}
 	for _, f := range all {
-		if (f.Problem == doctor.HostShort) == (first.Problem == doctor.HostShort) {
+		if (f.Rule == doctor.ShortOfCPU) == (first.Rule == doctor.ShortOfCPU) {
 			about[f.PID] = true
 		}
 	}
 	of.What = fmt.Sprintf("%s (pid %d): %s.", display.Plain(first.Name), first.PID, display.Plain(first.Title))
 	switch total := processes(len(host.Processes)); {
-	case first.Problem == doctor.HostShort && len(about) > 1:
+	case first.Rule == doctor.ShortOfCPU && len(about) > 1:
 		of.What = fmt.Sprintf("%d of %s lack CPU that others use; %s", len(about), total, of.What)
-	case first.Problem == doctor.HostShort || len(host.Processes) == 1:
+	case first.Rule == doctor.ShortOfCPU || len(host.Processes) == 1:
 	case len(about) > 1:
 		of.What = fmt.Sprintf("%d of %s are mis-sized, the worst is %s", len(about), total, of.What)
 	default:
@@ -142,7 +142,7 @@ func newTable(all []doctor.Finding) report.Table {
 		column("level", report.Word, 3, func(f *doctor.Finding) string { return f.Level.String() }),
 		column("process", report.Name, report.Kept, func(f *doctor.Finding) string { return display.Plain(f.Name) }),
 		column("pid", report.Mixed, report.Kept, func(f *doctor.Finding) string { return fmt.Sprint(f.PID) }),
-		column("problem", report.Word, report.Kept, func(f *doctor.Finding) string { return f.Problem }),
+		column("problem", report.Word, report.Kept, func(f *doctor.Finding) string { return f.Rule.Problem() }),
 		column("limit", report.Mixed, 1, func(f *doctor.Finding) string { return f.Limit }),
 		column("used", report.Mixed, 1, func(f *doctor.Finding) string { return share(f.Used) }),
 		column("throttled", report.Mixed, 2, func(f *doctor.Finding) string { return share(f.Throttled) }),

@@ -1,7 +1,6 @@
 package diagnosis_test
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -133,8 +132,8 @@ func TestDefaultOutput(t *testing.T) {
 func TestEachChangeHasAnAction(t *testing.T) {
 	for name, h := range hosts() {
 		for _, f := range doctor.Examine(h) {
-			if got := f.Action(); (got != "") != (f.Level > doctor.Info) || f.Level > doctor.Info && cmp.Or(f.Problem, f.Limit) == "" {
-				t.Errorf("%s: %s: action %q, problem %q, limit %q", name, f.Title, got, f.Problem, f.Limit)
+			if got := f.Action(); (got != "") != (f.Level > doctor.Info) || f.Level > doctor.Info && (f.Rule.Problem() == "" || f.Limit == "") {
+				t.Errorf("%s: %s: action %q, problem %q, limit %q", name, f.Title, got, f.Rule, f.Limit)
 			}
 		}
 	}
