@@ -8,5 +8,6 @@ import (
 func TestMain(m *testing.M) {
 	inGroup()
 	os.Unsetenv("GOMEMLIMIT")
+	os.Unsetenv(HeadroomVariable)
 	os.Exit(m.Run())
 }

@@ -3,7 +3,8 @@
 //
 //	import _ "github.com/millicore/millicore/maxprocs/memlimit/auto"
 //
-// sets 90% of the limit and follows it. [Set] has the options.
+// sets 90% of the limit and follows it. [Set] has the options. The environment variable
+// MEMLIMIT_HEADROOM=0.25 leaves another share than 10% free.
 //
 // Near its limit the garbage collector then runs more often, where the kernel would
 // otherwise kill the process. The rest is headroom for memory that Go's runtime does not

@@ -2,7 +2,10 @@ package memlimit
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"os"
+	"strconv"
 )
 
 // Option changes what Set does.
@@ -13,6 +16,7 @@ type options struct {
 	follow   context.Context // nil: not followed
 	printf   func(format string, args ...any)
 	slog     *slog.Logger
+	bad      error // why the environment's headroom was ignored
 }
 
 func optionsOf(opts []Option) options {
@@ -22,8 +26,21 @@ func optionsOf(opts []Option) options {
 			opt(&o)
 		}
 	}
+	if text, ok := os.LookupEnv(HeadroomVariable); ok {
+		share, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(share >= 0 && share < 1) {
+			o.bad = fmt.Errorf("memlimit: %s=%q is ignored, and %g used: it is a share from 0 to below 1, such as 0.25", HeadroomVariable, text, o.headroom)
+			return o
+		}
+		o.headroom = share
+	}
 	return o
 }
+
+// HeadroomVariable is the environment variable that has the headroom, such as 0.25. It
+// overrides [Headroom]. A value that Headroom would ignore is logged as a warning, and
+// ignored.
+const HeadroomVariable = "MEMLIMIT_HEADROOM"
 
 // Headroom sets the share of the container's limit that is left for memory that Go's
 // runtime does not manage; the default is 0.1. A value below 0, or of 1 and more, is
@@ -81,6 +98,16 @@ func (o options) log(r Result) {
 		attrs = append(attrs, slog.Any("error", r.Limit.Err))
 	}
 	o.slog.LogAttrs(context.Background(), level, "memlimit", attrs...)
+}
+
+// logBad warns of a headroom in the environment that was ignored.
+func (o options) logBad() {
+	if o.bad != nil && o.printf != nil {
+		o.printf("%v", o.bad)
+	}
+	if o.bad != nil && o.slog != nil {
+		o.slog.LogAttrs(context.Background(), slog.LevelWarn, "memlimit", slog.Any("error", o.bad))
+	}
 }
 
 func (o options) logUndo(before, after int64) {

@@ -61,6 +61,7 @@ func (h host) set(o options) (Result, func()) {
 		o.log(r)
 		return r, func() {}
 	}
+	o.logBad()
 	limit, groups := h.limit()
 
 	mu.Lock()

@@ -113,6 +113,48 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+func TestHeadroomOfTheEnvironment(t *testing.T) {
+	for _, tt := range []struct {
+		value   string
+		opts    []Option
+		mib     int64 // of 1000
+		warning string
+	}{
+		{"0.25", nil, 750, ""},
+		{"0", []Option{Headroom(0.5)}, 1000, ""},
+		{"1", nil, 900, `memlimit: MEMLIMIT_HEADROOM="1" is ignored, and 0.1 used: it is a share from 0 to below 1, such as 0.25`},
+		{"NaN", []Option{Headroom(0.5)}, 500, `memlimit: MEMLIMIT_HEADROOM="NaN" is ignored, and 0.5 used: it is a share from 0 to below 1, such as 0.25`},
+		{"25%", nil, 900, `memlimit: MEMLIMIT_HEADROOM="25%" is ignored, and 0.1 used: it is a share from 0 to below 1, such as 0.25`},
+		{"", nil, 900, `memlimit: MEMLIMIT_HEADROOM="" is ignored, and 0.1 used: it is a share from 0 to below 1, such as 0.25`},
+	} {
+		t.Run(tt.value, func(t *testing.T) {
+			f := newFixture(t)
+			f.limit(1000 * mib)
+			t.Setenv(HeadroomVariable, tt.value)
+			var lines []string
+			var structured bytes.Buffer
+			_, undo := f.set(append(tt.opts, Logger(func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }),
+				Slog(slog.New(slog.NewTextHandler(&structured, nil))))...)
+			want(t, tt.mib*mib)
+			undo()
+			if warned := len(lines) == 3; warned != (tt.warning != "") || warned && lines[0] != tt.warning {
+				t.Errorf("got %q, want %q first", lines, tt.warning)
+			}
+			if warned := strings.Contains(structured.String(), "level=WARN msg=memlimit error="); warned != (tt.warning != "") {
+				t.Errorf("got %s", &structured)
+			}
+		})
+	}
+	f := newFixture(t)
+	t.Setenv("GOMEMLIMIT", "off")
+	t.Setenv(HeadroomVariable, "x")
+	var lines []string
+	f.set(Logger(func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }))
+	if len(lines) != 1 {
+		t.Errorf("got %q, want nothing about a variable without effect", lines)
+	}
+}
+
 func TestSetAndUndo(t *testing.T) {
 	f := newFixture(t)
 	f.limit(1000 * mib)

@@ -3,8 +3,8 @@
 //
 //	import _ "github.com/millicore/millicore/maxprocs/memlimit/auto"
 //
-// It sets 90% of the limit, and follows it while the program runs; a GOMEMLIMIT in the
-// environment overrides it. The result is logged as one line of the standard log, and so
+// It sets 90% of the limit, or with MEMLIMIT_HEADROOM=0.25 in the environment 75%, and
+// follows it while the program runs; a GOMEMLIMIT in the environment overrides it. The result is logged as one line of the standard log, and so
 // is each change.
 //
 // For other options call memlimit.Set, instead or in addition: the last call is in force.
