@@ -50,8 +50,8 @@ func TestAutomaxprocsPromises(t *testing.T) {
 		{"RoundQuotaFunc sets the function that will be used to convert the CPU quota",
 			func(f fixture) { f.limit("240000") }, []Option{up}, 3, false},
 
-		{"1.1.0: the default of the minimum is 1",
-			func(f fixture) { f.limit("25000") }, nil, 1, false},
+		{"1.1.0: the default of the minimum is 1, with Floor",
+			func(f fixture) { f.limit("25000") }, []Option{RoundQuotaFunc(Floor)}, 1, false},
 		{"1.2.0: round down, with Floor",
 			func(f fixture) { f.limit("299000") }, []Option{RoundQuotaFunc(Floor)}, 2, false},
 		{"1.4.0: colons in cgroup names",

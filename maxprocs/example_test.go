@@ -36,7 +36,7 @@ func ExampleFollow() {
 	// Output: true
 }
 
-// GOMAXPROCS 1 under a limit of 1 CPU, where Go itself chooses 2.
+// GOMAXPROCS 1 under a limit of 1 CPU, where Go and Set choose 2.
 func ExampleOverrideDefault() {
 	_, undo := maxprocs.Set(maxprocs.OverrideDefault())
 	defer undo()

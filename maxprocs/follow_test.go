@@ -23,7 +23,9 @@ func TestFollow(t *testing.T) {
 	f.limit("450000")
 	untilProcs(t, 5)
 	f.limitPod("100000")
-	untilProcs(t, 1)
+	untilProcs(t, 2)
+	f.limitPod("400000")
+	untilProcs(t, 4)
 	f.write("proc/self/cgroup", "0::/pod/other\n") // the process was moved
 	f.write("sys/fs/cgroup/pod/other/cpu.max", "50000 100000\n")
 	f.limitPod("400000")
@@ -163,12 +165,12 @@ func TestOnChange(t *testing.T) {
 		t.Errorf("got %+v, want 3 to 5", r)
 	}
 	f.limit("50000")
-	if r := <-changes; r.Before != 5 || r.After != 1 || r.Why != FromLimit {
-		t.Errorf("got %+v, want 5 to 1", r)
+	if r := <-changes; r.Before != 5 || r.After != 2 || r.Why != Minimum {
+		t.Errorf("got %+v, want 5 to 2", r)
 	}
 	runtime.GOMAXPROCS(4) // as the runtime does, or the program
-	if r := <-changes; r.Before != 1 || r.After != 4 {
-		t.Errorf("got %+v, want 1 to 4", r)
+	if r := <-changes; r.Before != 2 || r.After != 4 {
+		t.Errorf("got %+v, want 2 to 4", r)
 	}
 	undo()
 }

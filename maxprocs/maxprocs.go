@@ -19,7 +19,7 @@
 //
 // In all other cases Set uses the limit in effect: the lowest of the process's control
 // group and all its visible ancestors, on cgroup v1, v2 and hosts with both. It is rounded
-// up, and at least 1. GOMAXPROCS is never set above the number of CPUs that the process
+// up, and at least 2, as by Go's own rule; the three options make that 1. GOMAXPROCS is never set above the number of CPUs that the process
 // may run on (its affinity, which a cpuset restricts) or above [runtime.NumCPU]. If there
 // is no limit, or the limit could not be read, GOMAXPROCS does not change: an unreadable
 // limit is never treated as "unlimited".
@@ -36,7 +36,7 @@
 //	maxprocs.Logger(log.Printf)               the same
 //	maxprocs.Min(2)                           the same
 //	maxprocs.RoundQuotaFunc(f)                the same; or Floor, Ceil, Round for f
-//	without RoundQuotaFunc: rounds down       rounds up
+//	without RoundQuotaFunc: rounds down       rounds up, to at least 2
 //
 // docs/maxprocs.md in the repository describes the differences in behaviour.
 //

@@ -11,7 +11,7 @@ type Option func(*options)
 
 type options struct {
 	round    func(cpus float64) int
-	min      int
+	min      int  // 0: not given
 	override bool // also where Go's default sees the limit
 	slog     *slog.Logger
 	printf   func(format string, args ...any)
@@ -20,14 +20,25 @@ type options struct {
 }
 
 func optionsOf(opts []Option) options {
-	o := options{round: Ceil, min: 1}
+	o := options{round: Ceil}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&o)
 		}
 	}
+	if o.min == 0 {
+		o.min = leastByDefault
+		if o.override {
+			o.min = 1
+		}
+	}
 	return o
 }
+
+// leastByDefault is the minimum of Go's own default, too. Under a limit of 1 CPU or less,
+// one thread instead of two lowers p99 at saturation and raises it at ordinary load
+// (docs/gomaxprocs.md), so a program has to choose that.
+const leastByDefault = 2
 
 func (o options) log(r Result) {
 	if o.printf != nil {
@@ -60,14 +71,14 @@ func (o options) logUndo(before, after int) {
 	}
 }
 
-// OverrideDefault makes Set choose the value also where Go's own default sees the limit
-// (from Go 1.25 on). The difference: the minimum is 1 and not 2, so a limit of 1 CPU or
-// less gives 1. Measure before you use it: up to saturation, 2 often has the lower p99.
+// OverrideDefault makes the minimum 1 and not 2, so that a limit of 1 CPU or less gives 1,
+// also where Go's own default sees the limit (from Go 1.25 on). Measure before you use it:
+// up to saturation, 2 often has the lower p99.
 func OverrideDefault() Option { return func(o *options) { o.override = true } }
 
 // RoundQuotaFunc sets how a limit in CPUs is rounded: [Ceil] (the default, also for
 // nil), [Floor], [Round] or another function. The result is then raised to the minimum
-// and lowered to the number of CPUs. It implies [OverrideDefault].
+// and lowered to the number of CPUs. It implies [OverrideDefault]: the minimum is 1.
 func RoundQuotaFunc(round func(cpus float64) int) Option {
 	return func(o *options) {
 		if round == nil {
@@ -77,7 +88,7 @@ func RoundQuotaFunc(round func(cpus float64) int) Option {
 	}
 }
 
-// Ceil rounds up, as Go 1.25 does: 1.5 CPUs give 2, and 0.5 give 1. The process can use
+// Ceil rounds up, as Go 1.25 does: 1.5 CPUs give 2, and 0.5 give 1 (Set's minimum is 2). The process can use
 // all of its limit, and is throttled if it keeps all threads busy.
 func Ceil(cpus float64) int { return whole(math.Ceil(cpus)) }
 
@@ -101,7 +112,7 @@ func whole(f float64) int {
 	return 0 // also what is no number
 }
 
-// Min sets the minimum of GOMAXPROCS; the default is 1. A value below 1 is ignored. On a
+// Min sets the minimum of GOMAXPROCS; without any option it is 2, as Go's own. A value below 1 is ignored. On a
 // host with fewer CPUs the minimum is their number. It implies [OverrideDefault].
 func Min(n int) Option {
 	return func(o *options) {

@@ -17,6 +17,8 @@ func seen(cpus float64) view {
 func TestPlan(t *testing.T) {
 	pinned := seen(6)
 	pinned.affinity, pinned.cpus = 3, 3
+	single := seen(0.25)
+	single.affinity, single.cpus = 1, 1
 	aware := func(own, inEffect view) view {
 		inEffect.own, inEffect.aware = own.limit, func() bool { return true }
 		return inEffect
@@ -42,7 +44,10 @@ func TestPlan(t *testing.T) {
 		{"a function of one's own", []Option{RoundQuotaFunc(func(c float64) int { return int(2 * c) })}, seen(2.5), 5, FromLimit},
 		{"a function without sense", []Option{RoundQuotaFunc(func(float64) int { return math.MinInt })}, seen(2), 1, Minimum},
 		{"a function without measure", []Option{RoundQuotaFunc(func(float64) int { return math.MaxInt })}, seen(2), 8, AllCPUs},
-		{"less than one CPU", nil, seen(0.25), 1, FromLimit},
+		{"less than one CPU", nil, seen(0.25), 2, Minimum},
+		{"less than one CPU, with one CPU", nil, single, 1, AllCPUs},
+		{"less than one CPU, at least 1", []Option{Min(1)}, seen(0.25), 1, FromLimit},
+		{"less than one CPU, by choice", []Option{OverrideDefault()}, seen(0.25), 1, FromLimit},
 		{"less than one CPU, rounded down", []Option{RoundQuotaFunc(Floor)}, seen(0.25), 1, Minimum},
 		{"below the minimum", []Option{Min(3)}, seen(2), 3, Minimum},
 		{"a minimum below 1 is ignored", []Option{Min(5), Min(-1)}, seen(2), 5, Minimum},
@@ -52,13 +57,13 @@ func TestPlan(t *testing.T) {
 		{"a limit of all CPUs", nil, seen(8), 8, FromLimit},
 		{"a limit above the affinity", nil, pinned, 3, AllCPUs},
 		{"a limit beyond all numbers", nil, seen(math.Inf(1)), 8, AllCPUs},
-		{"no number at all", nil, seen(math.NaN()), 1, Minimum},
+		{"no number at all", nil, seen(math.NaN()), 2, Minimum},
 		{"Go sees it", nil, aware(seen(1), seen(1)), 0, GoDefault},
 		{"Go sees it, and is overridden", []Option{OverrideDefault()}, aware(seen(1), seen(1)), 1, FromLimit},
 		{"Go sees it, and the rounding is chosen", []Option{RoundQuotaFunc(Floor)}, aware(seen(2.5), seen(2.5)), 2, FromLimit},
 		{"Go sees it, and the minimum is chosen", []Option{Min(1)}, aware(seen(1), seen(1)), 1, FromLimit},
-		{"Go sees a higher one", nil, aware(seen(3), above), 1, FromLimit},
-		{"Go sees none", nil, aware(view{limit: cgroup.CPULimit{State: cgroup.Unlimited}}, above), 1, FromLimit},
+		{"Go sees a higher one", nil, aware(seen(3), above), 2, Minimum},
+		{"Go sees none", nil, aware(view{limit: cgroup.CPULimit{State: cgroup.Unlimited}}, above), 2, Minimum},
 		{"no limit", []Option{Min(3)}, view{limit: cgroup.CPULimit{State: cgroup.Unlimited}, cpus: 8}, 0, NoLimit},
 		{"not known", []Option{Min(3)}, view{limit: cgroup.CPULimit{Err: errors.New("refused")}, cpus: 8}, 0, LimitUnknown},
 	} {

@@ -127,15 +127,17 @@ func traced(t *testing.T, file string, more ...string) []string {
 }
 
 func TestRealLimitOfAGroupAbove(t *testing.T) {
-	twoCPUs(t)
 	above := grouptest.New(t)
 	g := above.Below(t)
-	above.Limit(t, 1)
-	p := g.Start(t, aware)
-	p.Want("limit", "limited 1 "+above.Dir+" <nil>")
-	p.Want("procs", strconv.Itoa(runtime.NumCPU())) // the runtime reads its own group only
-	p.Want("set", fmt.Sprintf("%d -> 1, the limit, rounded", runtime.NumCPU()))
-	p.Want("undo", strconv.Itoa(runtime.NumCPU()))
+	above.Limit(t, 3)
+	p := g.Start(t, aware, eight(t)...)
+	p.Want("limit", "limited 3 "+above.Dir+" <nil>")
+	p.Want("procs", "8") // the runtime reads its own group only
+	p.Want("set", "8 -> 3, the limit, rounded")
+	p.Want("undo", "8")
+	above.Limit(t, 0.5)
+	p.Want("set", "8 -> 2, the minimum")
+	p.Want("set override", "2 -> 1, the limit, rounded")
 }
 
 func TestRealLowerLimitOfTheOwnGroup(t *testing.T) {
@@ -156,16 +158,15 @@ func TestRealLowerLimitOfTheOwnGroup(t *testing.T) {
 // group has the lower one, the runtime gets GOMAXPROCS back.
 func TestRealFollowingIntoGoDefault(t *testing.T) {
 	ownDefault(t)
-	twoCPUs(t)
 	above := grouptest.New(t)
 	g := above.Below(t)
-	above.Limit(t, 1)
-	p := g.Start(t, aware)
-	p.Want("set follow", fmt.Sprintf("%d -> 1, the limit, rounded", runtime.NumCPU()))
+	above.Limit(t, 3)
+	p := g.Start(t, aware, eight(t)...)
+	p.Want("set follow", "8 -> 3, the limit, rounded")
 	g.Limit(t, 0.5)
 	p.Until("procs", "2")
 	g.Limit(t, 0)
-	p.Until("procs", "1")
+	p.Until("procs", "3")
 }
 
 func TestRealFollowing(t *testing.T) {

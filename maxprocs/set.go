@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Set sets GOMAXPROCS from the CPU limit, rounded up and at least 1, where Go's own default
+// Set sets GOMAXPROCS from the CPU limit, rounded up and at least 2, where Go's own default
 // does not see the limit; [OverrideDefault], [RoundQuotaFunc] and [Min] make it do so
-// everywhere. It returns what it did, and an undo function, which ends following and
+// everywhere, with a minimum of 1. It returns what it did, and an undo function, which ends following and
 // restores the previous GOMAXPROCS; if that was the runtime's default, the runtime updates
 // it again.
 //

@@ -124,7 +124,7 @@ func TestLogger(t *testing.T) {
 	say(Min(4))
 	say(RoundQuotaFunc(func(float64) int { return 7 }))
 	f.limit("100000")
-	say()
+	say(OverrideDefault())
 	f.host.aware = func() bool { return true }
 	say()
 	f.host.aware = nil
@@ -138,8 +138,8 @@ func TestLogger(t *testing.T) {
 	say()
 	os.Unsetenv("GOMAXPROCS")
 	want := `maxprocs: GOMAXPROCS stays 7, there is no CPU limit
-maxprocs: GOMAXPROCS 7 -> 1, from the limit of 0.5 CPUs that /sys/fs/cgroup/pod/box sets
-maxprocs: undone, GOMAXPROCS 1 -> 7
+maxprocs: GOMAXPROCS 7 -> 2, the minimum, above the limit of 0.5 CPUs that /sys/fs/cgroup/pod/box sets
+maxprocs: undone, GOMAXPROCS 2 -> 7
 maxprocs: GOMAXPROCS 7 -> 8, all CPUs, with the limit of 0.5 CPUs that /sys/fs/cgroup/pod/box sets
 maxprocs: undone, GOMAXPROCS 8 -> 7
 maxprocs: GOMAXPROCS 7 -> 3, from the limit of 2.5 CPUs that /sys/fs/cgroup/pod/box sets

@@ -2,8 +2,8 @@
 //
 //	import _ "github.com/millicore/millicore/maxprocs/auto"
 //
-// The limit is rounded up, and GOMAXPROCS at least 1; a GOMAXPROCS in the
-// environment overrides it. The limit is followed while the program runs. The result
+// The limit is rounded up, and GOMAXPROCS at least 2, as by Go's own rule; a GOMAXPROCS in
+// the environment overrides it. The limit is followed while the program runs. The result
 // is logged as one line of the standard log, and so is each change.
 //
 // For other options call maxprocs.Set, instead or in addition: the last call is in
