@@ -2,7 +2,6 @@ package diagnosis
 
 import (
 	"io"
-	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/data/display"
@@ -11,14 +10,32 @@ import (
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
-// JSON writes the processes and the findings for programs:
-// {"processes": […], "findings": [{level, pid, title, evidence, fix, …}]}. A figure
-// that was not measured, or does not exist, is null: no key is ever missing.
-func JSON(w io.Writer, host inspect.Host, findings []doctor.Finding) error {
-	out := struct {
-		Processes []processJSON `json:"processes"`
-		Findings  []findingJSON `json:"findings"`
-	}{[]processJSON{}, []findingJSON{}}
+// Schema is the version of the JSON. It rises when a key changes its meaning or goes.
+const Schema = 2
+
+// Run is where and when doctor ran.
+type Run struct {
+	Host    string // its name; "": not known
+	Time    time.Time
+	Version string // of this program
+}
+
+// output is the whole answer for programs.
+type output struct {
+	Schema    int           `json:"schema"`
+	Host      *string       `json:"host"`
+	Time      time.Time     `json:"time"`
+	Version   string        `json:"version"`
+	Watch     float64       `json:"watch_seconds"`
+	Processes []processJSON `json:"processes"`
+	Findings  []findingJSON `json:"findings"`
+}
+
+// JSON writes the processes and the findings for programs. A figure that was not measured,
+// or does not exist, is null: no key is ever missing.
+func JSON(w io.Writer, run Run, host inspect.Host, findings []doctor.Finding) error {
+	out := output{Schema: Schema, Host: known(run.Host), Time: run.Time.UTC().Truncate(time.Second), Version: run.Version,
+		Watch: host.Watched.Seconds(), Processes: []processJSON{}, Findings: []findingJSON{}}
 	for _, p := range host.Processes {
 		out.Processes = append(out.Processes, processOf(p))
 	}
@@ -29,16 +46,49 @@ func JSON(w io.Writer, host inspect.Host, findings []doctor.Finding) error {
 }
 
 type findingJSON struct {
-	Level    doctor.Level `json:"level"`
-	PID      int          `json:"pid"`
-	Title    string       `json:"title"`
-	Evidence string       `json:"evidence"`
-	Fix      string       `json:"fix"`
+	Rule        doctor.Rule  `json:"rule"`
+	Level       doctor.Level `json:"level"`
+	Fingerprint string       `json:"fingerprint"`
+	Service     string       `json:"service"`
+	PID         int          `json:"pid"`
+	Name        string       `json:"name"`
+	Title       string       `json:"title"`
+	Evidence    []string     `json:"evidence"`
+	Fix         []string     `json:"fix"`
 
 	Mechanism  *string           `json:"mechanism"`
 	Expected   *effectJSON       `json:"expected"`
 	Confidence doctor.Confidence `json:"confidence"`
+	Figures    figures           `json:"figures"`
 	Changes    []changeJSON      `json:"changes"`
+}
+
+// figures are those of the process and the group that a finding is about.
+type figures struct {
+	CPUs        *float64 `json:"cpu_limit"`
+	Parallelism *int     `json:"parallelism"`
+	Used        *float64 `json:"used_share"`      // of the limit that the finding is about
+	Share       *float64 `json:"throttled_share"` // of the periods of the watch
+	Periods     *int64   `json:"periods"`
+	Throttled   *int64   `json:"throttled_periods"`
+	Each        *float64 `json:"throttled_ms_each"` // in a throttled period, summed over the CPUs
+	Memory      *int64   `json:"memory_limit_bytes"`
+	WorkingSet  *int64   `json:"working_set_bytes"`
+	Kills       *int64   `json:"oom_kills"`
+}
+
+func figuresOf(f doctor.Finding) figures {
+	p := f.Process
+	j := figures{CPUs: known(p.CPU.CPUs), Parallelism: known(p.Info.Parallelism.Value), Used: f.Used, Share: f.Throttled,
+		Memory: known(p.Memory.Limit), WorkingSet: p.Memory.WorkingSet, Kills: p.Memory.OOMKills}
+	if n := int64(len(p.Kills)); n > 0 && (j.Kills == nil || *j.Kills < n) {
+		j.Kills = &n // of earlier runs of the group, whose counter began again
+	}
+	if t := p.Throttling; t != nil && t.Watch != nil {
+		each := inMillis(t.Watch.PerThrottled())
+		j.Periods, j.Throttled, j.Each = &t.Watch.Periods, &t.Watch.Throttled, &each
+	}
+	return j
 }
 
 type effectJSON struct {
@@ -60,8 +110,9 @@ type changeJSON struct {
 }
 
 func findingOf(f doctor.Finding) findingJSON {
-	j := findingJSON{Level: f.Level, PID: f.PID, Title: f.Title, Evidence: strings.Join(f.Evidence, "; "), Fix: strings.Join(f.Fix, "; "),
-		Mechanism: known(f.Mechanism), Confidence: f.Confidence, Changes: []changeJSON{}}
+	j := findingJSON{Rule: f.Rule, Level: f.Level, Fingerprint: f.Fingerprint(), Service: doctor.Service(f.Process), PID: f.PID, Name: f.Name,
+		Title: f.Title, Evidence: append([]string{}, f.Evidence...), Fix: append([]string{}, f.Fix...),
+		Mechanism: known(f.Mechanism), Confidence: f.Confidence, Figures: figuresOf(f), Changes: []changeJSON{}}
 	if f.Expect != (doctor.Effect{}) {
 		j.Expected = &effectJSON{f.Expect.Saturated, f.Expect.Ordinary}
 	}
