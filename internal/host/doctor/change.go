@@ -29,7 +29,11 @@ type Change struct {
 	// place that overrides the variables.
 	Setting, File string
 	Value         int
+	Text          string // the value of a size as the program reads it; then Value is 0
 }
+
+// NewValue is the new value of Setting.
+func (c *Change) NewValue() string { return cmp.Or(c.Text, strconv.Itoa(c.Value)) }
 
 // Action is the change of a finding as it is typed, the first of several; "": it recommends
 // none.
@@ -46,7 +50,7 @@ func (f *Finding) Action() string {
 	case c.File == call:
 		return fmt.Sprintf("change %s to %d", call, c.Value)
 	case c.Setting != "" && c.Command == nil:
-		return fmt.Sprintf("set %s to %d in %s", c.Setting, c.Value, c.File)
+		return fmt.Sprintf("set %s to %s in %s", c.Setting, c.NewValue(), c.File)
 	case c.Burst > 0:
 		return fmt.Sprintf("allow bursts: echo %d > %s", c.Burst.Microseconds(), BurstFile(f.Process))
 	case c.Replicas:

@@ -124,6 +124,8 @@ func Examine(host inspect.Host) []Finding {
 		}
 		all = append(all, s.reported()...)
 		all = append(all, s.heap(host)...)
+		all = append(all, s.cache(host)...)
+		all = append(all, s.collecting()...)
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(b.weight, a.weight), cmp.Compare(a.PID, b.PID))

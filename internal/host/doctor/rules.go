@@ -28,6 +28,8 @@ const (
 	KilledForMemory Rule = "killed-for-memory"
 	NearMemoryLimit Rule = "near-memory-limit"
 	HeapAboveLimit  Rule = "heap-above-limit"
+	CacheAboveLimit Rule = "cache-above-limit" // buffer pools, caches, pools of processes
+	AtGOMEMLIMIT    Rule = "at-gomemlimit"
 )
 
 // problems are the rules in a few words.
@@ -45,6 +47,8 @@ var problems = map[Rule]string{
 	KilledForMemory: "killed for memory",
 	NearMemoryLimit: "near its memory limit",
 	HeapAboveLimit:  "heap above the limit",
+	CacheAboveLimit: "cache above the limit",
+	AtGOMEMLIMIT:    "GOMEMLIMIT in use",
 }
 
 // Rules are all rules.

@@ -1,11 +1,14 @@
 package inspect
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/host/proc"
 )
 
 // Heap is the maximum heap size that a runtime reports about itself, in bytes.
@@ -25,7 +28,7 @@ func (s *Scanner) javaHeap(pid, user int) *Heap {
 	if err != nil {
 		return nil
 	}
-	inner := innermost(string(status), pid)
+	inner := cmp.Or(proc.ParseStatus(status).Inner, pid)
 	names, _ := s.procfs.List(pid, "/tmp", 4096)
 	for _, name := range names {
 		if !strings.HasPrefix(name, "hsperfdata_") {
@@ -41,25 +44,6 @@ func (s *Scanner) javaHeap(pid, user int) *Heap {
 		}
 	}
 	return nil
-}
-
-// innermost is the pid of a process in its own pid namespace: the last of the line NSpid
-// of /proc/PID/status (proc_pid_status(5)).
-//
-//	NSpid:\t4242\t7
-func innermost(status string, pid int) int {
-	for line := range strings.Lines(status) {
-		if value, ok := strings.CutPrefix(line, "NSpid:"); ok {
-			fields := strings.Fields(value)
-			if len(fields) == 0 {
-				break
-			}
-			if n, err := strconv.Atoi(fields[len(fields)-1]); err == nil {
-				return n
-			}
-		}
-	}
-	return pid
 }
 
 // parsePerfData returns the maximum heap size of HotSpot's performance data (version 2;

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/millicore/millicore/internal/host/caches"
 	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -95,6 +96,11 @@ type Process struct {
 	// Heap is the maximum size of its heap as the runtime itself reports it; nil: not
 	// reported.
 	Heap *Heap
+	// Cache is the setting by which it bounds the memory that it fills as it runs; nil: none is
+	// known.
+	Cache *caches.Setting
+	// Anon is its own memory in use, without files and shared memory, in bytes; 0: not known.
+	Anon int64
 	// Kills are processes of its group and its pod that the kernel killed, the last one
 	// first, as far as its log reaches.
 	Kills []Kill

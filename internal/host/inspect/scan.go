@@ -258,7 +258,8 @@ func (s *Scanner) glance(f found, names containers, only Only) (Process, *group,
 		p.refuse(err)
 	}
 	if status, err := s.read(f.pid, "status"); err == nil {
-		p.User = proc.ParseStatus(status).User
+		parsed := proc.ParseStatus(status)
+		p.User, p.Anon = parsed.User, parsed.Anon
 	}
 	g := s.group(f.pid, string(text))
 	p.CPU, p.Memory = g.cpu, g.memory

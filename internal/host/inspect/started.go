@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/host/caches"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -28,6 +29,9 @@ func (s *Scanner) started(p *Process) {
 	}
 	if p.Pod != "" && p.CPU.State == Limited && !p.CPU.Inherited() {
 		p.Requests = s.requests(p.CPU)
+	}
+	if p.Memory.State == Limited {
+		p.Cache = s.cache(p)
 	}
 	switch p.Info.Runtime {
 	case runtimes.JVM:
@@ -158,6 +162,25 @@ func (s *Scanner) haproxyConfig(p *Process) (config string) {
 		}
 	}
 	return config
+}
+
+// cache reads the setting by which a server bounds its memory; nil: none is known.
+func (s *Scanner) cache(p *Process) *caches.Setting {
+	const mostNames = 4096
+	set, ok := caches.Of(caches.Server{
+		Exe: p.Exe, Command: p.Command,
+		Read: func(name string) ([]byte, error) {
+			file, err := s.procfs.Within(p.PID, name, mostConfig)
+			p.refuse(err)
+			return file.Text, err
+		},
+		List: func(name string) ([]string, error) { return s.procfs.List(p.PID, name, mostNames) },
+		Maps: func() ([]byte, error) { return s.read(p.PID, "maps") },
+	})
+	if !ok {
+		return nil
+	}
+	return &set
 }
 
 // requests reads the weight of a container's group.

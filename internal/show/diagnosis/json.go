@@ -107,6 +107,7 @@ type changeJSON struct {
 	Setting  *string           `json:"setting"`
 	File     *string           `json:"set_in"`
 	Value    *int              `json:"value"`
+	Text     *string           `json:"value_text"`
 }
 
 func findingOf(f doctor.Finding) findingJSON {
@@ -118,7 +119,7 @@ func findingOf(f doctor.Finding) findingJSON {
 	}
 	for _, c := range f.Changes {
 		j.Changes = append(j.Changes, changeJSON{c.Env, c.Command, known(c.CPUs), known(inMillis(c.Burst)), known(c.Memory), c.Replicas,
-			known(c.Setting), known(c.File), known(c.Value)})
+			known(c.Setting), known(c.File), known(c.Value), known(c.Text)})
 	}
 	return j
 }

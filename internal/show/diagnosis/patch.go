@@ -62,7 +62,7 @@ func (s subject) patch(c doctor.Change) string {
 		c.Memory = 0
 	}
 	if c.Setting != "" && c.Command == nil {
-		fmt.Fprintf(&b, "# Set %s to %d in %s.\n", c.Setting, c.Value, display.Plain(c.File))
+		fmt.Fprintf(&b, "# Set %s to %s in %s.\n", c.Setting, c.NewValue(), display.Plain(c.File))
 	}
 	b.WriteString(s.systemd(c))
 	b.WriteString(docker(c))
