@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ func (s service) contended(host inspect.Host) []Finding {
 	}
 	f := s.finding(Warning, ShortOfCPU)
 	f.weight = s.queued()
-	ran, waited := s.threads.Share(s.threads.Ran), s.threads.Share(s.threads.Waited)
+	ran, waited := s.threads.CPUs(s.threads.Ran), s.threads.CPUs(s.threads.Waited)
 	f.Title = fmt.Sprintf("the host is short of CPU, or the service's weight is too low: it used %.2f CPUs and waited for %.2f (throttled: about %.2f)",
 		ran, waited, min(waited, s.stopped()))
 	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
@@ -62,37 +61,24 @@ func (s service) crowdedOut() bool {
 			most = min(most, float64(n))
 		}
 	}
-	queued, waited := s.queued(), s.threads.Share(s.threads.Waited)
+	queued, waited := s.queued(), s.threads.CPUs(s.threads.Waited)
 	return used*s.CPU.CPUs < high*most && queued > waited/2 && queued >= queuedFrom &&
-		queued >= queuedShare*(s.threads.Share(s.threads.Ran)+queued)
+		queued >= queuedShare*(s.threads.CPUs(s.threads.Ran)+queued)
 }
 
-// queued estimates how many CPUs the threads waited for on which others ran. A thread also
-// waits for threads of its own process, so of the wait that is not throttling the share is
-// taken that the others had of the CPUs in use.
+// queued is how many CPUs the threads waited for on which others ran.
 func (s service) queued() float64 {
-	if s.threads == nil || s.hostUsed == nil || *s.hostUsed <= 0 {
-		return 0
-	}
 	used, ok := s.used()
-	others := *s.hostUsed - used*s.CPU.CPUs
-	if !ok || others <= 0 {
+	if !ok || s.threads == nil || s.hostUsed == nil {
 		return 0
 	}
-	return max(0, s.threads.Share(s.threads.Waited)-s.stopped()) * others / *s.hostUsed
+	return s.threads.Queued(s.stopped(), used*s.CPU.CPUs, *s.hostUsed)
 }
 
-// stopped estimates the throttled part of the wait, in CPUs. The kernel sums the throttled
-// time over the CPUs, on each of which it counts once for all threads there. Each of these
-// threads waits for it: n threads on k CPUs wait n/k times as long.
+// stopped is the throttled part of the wait, in CPUs.
 func (s service) stopped() float64 {
-	w, t := s.Throttling.Watch, s.threads
-	n := max(1, float64(t.Busy), math.Ceil(t.Share(t.Ran+t.Waited)))
-	k := n
-	if m := s.machine(); m > 0 {
-		k = min(n, float64(m))
-	}
-	return w.Stopped.Seconds() / w.Length.Seconds() * n / k
+	w := s.Throttling.Watch
+	return s.threads.Stopped(w.Stopped.Seconds()/w.Length.Seconds(), s.machine())
 }
 
 // neighbours describes who else used the host's CPUs. Their names are known where all

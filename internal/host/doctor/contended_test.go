@@ -9,6 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/host/threads"
 )
 
 // watch is what a watch of 10 s sees of a service on a host of 2 CPUs: CPUs and shares.
@@ -31,7 +32,7 @@ func (w watch) host(change ...func(*inspect.Process)) inspect.Host {
 	used := cpus(w.ran)
 	counts := inspect.Counts{Length: length, Periods: 100, Throttled: w.throttled, Stopped: cpus(w.stopped), Used: &used}
 	p.Throttling, p.Used = &inspect.Throttling{Since: counts, Watch: &counts}, used
-	p.Threads = &inspect.Threads{Length: length, Read: 9, Busy: w.busy, Full: w.full, Ran: used, Waited: cpus(w.waited), BusyRan: used, BusyWaited: cpus(w.waited)}
+	p.Threads = &threads.Use{Length: length, Read: 9, Busy: w.busy, Full: w.full, Ran: used, Waited: cpus(w.waited), BusyRan: used, BusyWaited: cpus(w.waited)}
 	for _, c := range change {
 		c(&p)
 	}

@@ -102,7 +102,7 @@ func Examine(host inspect.Host) []Finding {
 		}
 		found := s.throttled()
 		throttled = append(throttled, found...)
-		saturated = append(saturated, s.saturated(found)...)
+		saturated = append(saturated, s.saturated(host, found)...)
 	}
 	all := slices.Concat(throttled, saturated, shortOfMemory(host))
 	for _, s := range sharers(host) {

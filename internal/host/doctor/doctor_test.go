@@ -846,21 +846,6 @@ func TestReported(t *testing.T) {
 	}
 }
 
-func TestGoLine(t *testing.T) {
-	for setting, want := range map[string]string{
-		"panicnil=1,httplaxcontentlength=1,containermaxprocs=0": "go 1.20 or older",
-		"httplaxcontentlength=1,containermaxprocs=0":            "go 1.21",
-		oldLine: "go 1.22",
-		"containermaxprocs=0,decoratemappings=0,randseednop=0": "go 1.23",
-		"containermaxprocs=0,decoratemappings=0":               "go 1.24",
-		"containermaxprocs=0":                                  "",
-	} {
-		if got := goLine(setting); got != want {
-			t.Errorf("goLine(%q) = %q, want %q", setting, got, want)
-		}
-	}
-}
-
 func TestLevels(t *testing.T) {
 	for _, level := range []Level{Info, Warning, Critical} {
 		if got, err := ParseLevel(level.String()); err != nil || got != level {

@@ -85,12 +85,16 @@ func (s service) counted() string {
 // the pressure on the group, and the time that a hypervisor took; nil if nothing was
 // read.
 func (s service) threaded() []string {
+	var all []string
+	if units, part, whole := s.shortLived(); units != "" {
+		all = append(all, fmt.Sprintf("%s, which started or ended during the watch, used %.2f of %.2f CPUs: how many ran at once is not known", units, part, whole))
+	}
 	t := s.threads
 	if t == nil {
-		return nil
+		return all
 	}
 	text := fmt.Sprintf("%s of %d used 5%% of a CPU or more: %.2f CPUs in use, %.2f waited for (throttled or in a run queue)",
-		count(int64(t.Busy), "thread", "threads"), t.Read, t.Share(t.Ran), t.Share(t.Waited))
+		count(int64(t.Busy), "thread", "threads"), t.Read, t.CPUs(t.Ran), t.CPUs(t.Waited))
 	if t.Full > 0 {
 		text += fmt.Sprintf("; %d wanted a CPU all or almost all the time", t.Full)
 	}
@@ -103,7 +107,7 @@ func (s service) threaded() []string {
 	if s.steal != nil && *s.steal >= noticeable {
 		text += fmt.Sprintf("; a hypervisor took %s of the host's CPU time", display.Share(*s.steal))
 	}
-	return []string{text}
+	return append(all, text)
 }
 
 func stopped(each time.Duration) string {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/host/threads"
 	"github.com/millicore/millicore/test/testkit"
 )
 
@@ -224,8 +225,8 @@ func (s *situation) host() inspect.Host {
 	if p := &master.Info.Parallelism; p.Value == 0 && master.Ruled > 0 {
 		*p = runtimes.Parallelism{Value: master.Ruled, Source: runtimes.Predicted, From: master.Why}
 	}
-	threads := func(used time.Duration, n int) *inspect.Threads {
-		t := inspect.Threads{Length: length, Read: n, Ran: used, BusyRan: used}
+	threads := func(used time.Duration, n int) *threads.Use {
+		t := threads.Use{Length: length, Read: n, Ran: used, BusyRan: used}
 		if used >= length/20 {
 			t.Busy = n
 		}

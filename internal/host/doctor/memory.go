@@ -241,7 +241,7 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 		most := int64(float64(limit) * near)
 		unset := s.Info.Env["GOMEMLIMIT"] == "" && (s.Info.Go == nil || s.Info.Go.Automemlimit == "" && !s.Info.Go.Memlimit)
 		switch {
-		case s.Info.Version != "" && !goFrom(s.Info.Version, "go1.19"): // has no GOMEMLIMIT
+		case s.Info.Version != "" && !runtimes.GoAtLeast(s.Info.Version, "go1.19"): // has no GOMEMLIMIT
 		case unset || h.bytes > most:
 			f.Expect.Saturated = "the collector runs more often near the limit, and uses more CPU time; the service survives if its live data fit"
 			value := fmt.Sprintf("%dMiB", most>>20)

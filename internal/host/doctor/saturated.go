@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/inspect"
@@ -12,7 +13,8 @@ import (
 // throttled: its threads are as many as the limit has CPUs, so none is stopped. Requests
 // wait in the service's own queue, which no counter of the kernel shows. A use below full
 // counts if a thread always wanted a CPU: others on the host then took the rest.
-func (s service) saturated(throttled []Finding) []Finding {
+func (s service) saturated(host inspect.Host, throttled []Finding) []Finding {
+	s.observe(host)
 	used, ok := s.used()
 	if !ok || about(throttled, s.PID) || s.CPU.Period <= 0 {
 		return nil
@@ -24,7 +26,7 @@ func (s service) saturated(throttled []Finding) []Finding {
 		return nil
 	}
 	units, free := s.units(), used*s.CPU.CPUs > beyond*float64(s.Info.Parallelism.Value)
-	if free {
+	if short, _, _ := s.shortLived(); free && short == "" {
 		units = "the busy threads"
 	}
 	if free && s.Info.Parallelism.Value > 0 && used < full {
@@ -57,7 +59,7 @@ func (s service) saturated(throttled []Finding) []Finding {
 	switch {
 	case s.CPU.CPUs >= float64(higher):
 		text += fmt.Sprintf(": the process may use only %s", count(int64(most), "CPU", "CPUs"))
-	case p >= higher || p > 0 && free:
+	case p >= higher || free || p == 0:
 		text = fmt.Sprintf("raise the limit to %s; or %s", display.CPULimit(float64(higher)), text)
 		changes = append([]Change{{CPUs: float64(higher)}}, changes...)
 	default:
@@ -116,7 +118,10 @@ func (s service) share() float64 {
 // units names what the parallelism counts.
 func (s service) units() string {
 	n := int64(max(1, s.Info.Parallelism.Value))
+	short, _, _ := s.shortLived()
 	switch {
+	case short != "":
+		return short
 	case s.Info.Workers > 0:
 		return count(n, "worker", "workers")
 	case s.Info.Parallelism.Value == 0:
@@ -133,10 +138,7 @@ func (s service) units() string {
 // finding of its own: a server of one thread under 1.18 to 1.49 CPUs leaves up to a third of
 // the limit idle.
 func (s service) idleLimit(host inspect.Host, throttled []Finding) []Finding {
-	if n := s.seenParallelism(host); n > 0 {
-		s.Info.Parallelism = runtimes.Parallelism{Value: n, Source: runtimes.Predicted,
-			From: "no other thread was busy than those that always wanted a CPU over the watch"}
-	}
+	s.observe(host)
 	p := s.Info.Parallelism.Value
 	if s.CPU.State != inspect.Limited || p == 0 || s.Throttling == nil || s.Throttling.Watch == nil || float64(p) > s.CPU.CPUs {
 		return nil
@@ -196,20 +198,39 @@ func (s service) spread() bool {
 	return (s.Info.Runtime == runtimes.JVM || s.Info.Runtime == runtimes.DotNet) && t != nil && t.Full == 0 && t.Busy > own*p
 }
 
-// seenParallelism is the parallelism of a program of which no rule is known, from its
-// threads: those that always wanted a CPU, if no other was busy. It is 0 if the limit has
-// other processes of the same name, such as PostgreSQL's, which may do the rest.
+// observe takes the parallelism of a program of which no rule is known from its threads.
+func (s *service) observe(host inspect.Host) {
+	if n := s.seenParallelism(host); n > 0 {
+		s.Info.Parallelism = runtimes.Parallelism{Value: n, Source: runtimes.Predicted, From: "other threads did little over the watch"}
+	}
+}
+
+// seenParallelism is the parallelism by the threads: those that ran almost all the time, if
+// the others did little, or those that always wanted a CPU, if no other was busy. It is 0 if
+// other processes of the same name, such as PostgreSQL's, may do the rest.
 func (s service) seenParallelism(host inspect.Host) int {
 	t := s.threads
-	if s.Info.Parallelism.Value > 0 || t == nil || t.Full == 0 || t.Busy > t.Full || t.Truncated {
+	if s.Info.Parallelism.Value > 0 || t == nil || t.Truncated || s.Throttling == nil || s.Throttling.Watch == nil {
 		return 0
 	}
+	if units, _, _ := s.shortLived(); units != "" {
+		return 0
+	}
+	var others time.Duration
 	for _, p := range host.Processes {
 		if p.PID != s.PID && p.CPU.Dir == s.CPU.Dir && p.Name == s.Name {
-			return 0
+			others += p.Used
 		}
 	}
-	return t.Full
+	const little = 0.05
+	switch length := s.Throttling.Watch.Length.Seconds(); {
+	case others.Seconds() >= little*length:
+	case t.Bound > 0 && s.spent.Seconds() <= beyond*float64(t.Bound)*length:
+		return t.Bound
+	case t.Busy == t.Full:
+		return t.Full
+	}
+	return 0
 }
 
 // reach is the highest parallelism that the process's CPUs can run.

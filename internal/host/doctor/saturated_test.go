@@ -8,6 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/host/threads"
 )
 
 // nginx is a master of one worker that uses a share of a limit over a watch of 10 s.
@@ -23,7 +24,7 @@ func nginx(limit, used float64, full int) []inspect.Process {
 	worker.PID, worker.Parent, worker.Used, worker.Info.Workers = 43, 42, spent, 0
 	worker.Command = []string{"nginx: worker process"}
 	master.Used = 0
-	worker.Threads = &inspect.Threads{Length: length, Read: 1, Busy: 1, Full: full, Ran: spent, BusyRan: spent, Waited: time.Second}
+	worker.Threads = &threads.Use{Length: length, Read: 1, Busy: 1, Full: full, Ran: spent, BusyRan: spent, Waited: time.Second}
 	return []inspect.Process{master, worker}
 }
 
@@ -172,7 +173,7 @@ func TestThreadsThatNoRuleKnows(t *testing.T) {
 		p := watched(goService(1, 1), 380, 412, 0.99)
 		length := p.Throttling.Watch.Length
 		p.Info = runtimes.Info{PID: 42, Runtime: runtimes.Node, Affinity: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read, From: "1 process"}}
-		p.Threads = &inspect.Threads{Length: length, Read: 9, Busy: busy, Full: full, BusyRan: length, BusyWaited: time.Duration((wanted - 1) * float64(length)), Ran: length}
+		p.Threads = &threads.Use{Length: length, Read: 9, Busy: busy, Full: full, BusyRan: length, BusyWaited: time.Duration((wanted - 1) * float64(length)), Ran: length}
 		return examine(p)
 	}
 	f := node(3, 2, 2.4)[0]
@@ -216,7 +217,7 @@ func TestThreadsBehindALock(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			all := nginx(1.7, test.ran/1.7, 0)
 			cpus := func(n float64) time.Duration { return time.Duration(n * float64(length)) }
-			threads := &inspect.Threads{Length: length, Read: 9, Busy: 9, Ran: cpus(test.ran), BusyRan: cpus(test.ran), Waited: cpus(test.waited), BusyWaited: cpus(test.waited)}
+			threads := &threads.Use{Length: length, Read: 9, Busy: 9, Ran: cpus(test.ran), BusyRan: cpus(test.ran), Waited: cpus(test.waited), BusyWaited: cpus(test.waited)}
 			for i := range all {
 				workers := all[i].Info.Workers
 				all[i].Info = test.of
@@ -245,7 +246,7 @@ func TestThreadsThatMaySpin(t *testing.T) {
 		if runtime != runtimes.Unknown {
 			p.Info.Parallelism = runtimes.Parallelism{Value: 1, Source: runtimes.Read}
 		}
-		p.Threads = &inspect.Threads{Length: p.Throttling.Watch.Length, Read: 9, Busy: busy, Full: full, Ran: p.Used, BusyRan: p.Used}
+		p.Threads = &threads.Use{Length: p.Throttling.Watch.Length, Read: 9, Busy: busy, Full: full, Ran: p.Used, BusyRan: p.Used}
 		return examine(p)[0]
 	}
 	for _, test := range []struct {
@@ -341,7 +342,7 @@ func TestPoolsOfLibraries(t *testing.T) {
 	length := p.Throttling.Watch.Length
 	p.Throttling.Watch.Stopped = 400 * 300 * time.Millisecond
 	p.Info = runtimes.Info{PID: 42, Runtime: runtimes.Python, Affinity: 8, Threads: 9, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
-	p.Threads = &inspect.Threads{Length: length, Read: 9, Busy: 4, Full: 4, BusyRan: length, BusyWaited: 3 * length, Ran: length}
+	p.Threads = &threads.Use{Length: length, Read: 9, Busy: 4, Full: 4, BusyRan: length, BusyWaited: 3 * length, Ran: length}
 	pools, ruledOut := false, false
 	for _, f := range examine(p) {
 		pools = pools || strings.Contains(strings.Join(f.Fix, " "), "size thread pools by the limit")

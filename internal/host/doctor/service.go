@@ -8,6 +8,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/host/threads"
 )
 
 const (
@@ -43,7 +44,10 @@ type service struct {
 	counts *inspect.Counts
 	spent  time.Duration // CPU time of the process and its workers
 	// threads are those of the process and its workers; nil if they were not read.
-	threads *inspect.Threads
+	threads *threads.Use
+	// account is who used the CPU time: that of the group, or in a finding about a process that
+	// of the process and its workers.
+	account threads.Account
 	// steal, hostUsed and hostIdle are the host's; nil: not measured.
 	steal, hostUsed, hostIdle *float64
 }
@@ -52,15 +56,18 @@ type service struct {
 func process(host inspect.Host, p *inspect.Process) service {
 	s := service{Process: *p, online: host.Online, members: 1, others: host.Processes, spent: p.Used, threads: p.Threads,
 		steal: host.Steal, hostUsed: host.InUse, hostIdle: host.Idle}
+	own := []inspect.Process{*p}
 	if p.Info.Workers > 0 {
 		for _, worker := range host.Processes {
 			if worker.Parent == p.PID && worker.Info.Runtime == p.Info.Runtime {
+				own = append(own, worker)
 				s.spent += worker.Used
 				s.join(worker.Threads)
 			}
 		}
 	}
 	s.recount()
+	s.charge(own, false)
 	// The processes are read over a longer time than the group where a scan is slow, as on a
 	// busy host. They used no more than the group.
 	if t := p.Throttling; t != nil && t.Watch != nil && t.Watch.Used != nil {
@@ -73,7 +80,7 @@ func process(host inspect.Host, p *inspect.Process) service {
 }
 
 // join adds a worker's threads.
-func (s *service) join(t *inspect.Threads) {
+func (s *service) join(t *threads.Use) {
 	switch {
 	case t == nil:
 	case s.threads == nil:
@@ -99,9 +106,9 @@ func (s *service) recount() {
 	if t == nil || t.Busy <= p.Value {
 		return
 	}
-	n, did := min(t.Busy, max(t.Full, int(t.Share(t.BusyRan+t.BusyWaited)))), "wanted a CPU"
+	n, did := min(t.Busy, max(t.Full, int(t.CPUs(t.BusyRan+t.BusyWaited)))), "wanted a CPU"
 	if s.locked() {
-		n, did = min(t.Busy, int(t.Share(t.BusyRan))), "ran"
+		n, did = min(t.Busy, int(t.CPUs(t.BusyRan))), "ran"
 	}
 	if n > p.Value {
 		s.Info.Parallelism = runtimes.Parallelism{Value: n, Source: runtimes.Read,
@@ -109,6 +116,45 @@ func (s *service) recount() {
 		return
 	}
 	s.Info.Parallelism.From += fmt.Sprintf("; but %d threads were busy", t.Busy)
+}
+
+// charge finds who used the CPU time, of which all are the processes, and forgets a
+// parallelism that says nothing about it: threads that no rule counts, and processes that
+// started and ended during the watch, did most of the work. all are the whole group or some
+// processes of it.
+func (s *service) charge(all []inspect.Process, whole bool) {
+	if s.Throttling == nil || s.Throttling.Watch == nil || s.Throttling.Watch.Length <= 0 {
+		return
+	}
+	w, a := s.Throttling.Watch, threads.Account{}
+	for _, p := range all {
+		used := p.Used.Seconds() / w.Length.Seconds()
+		a.Processes += used
+		if p.Threads != nil && !p.Threads.Truncated {
+			used = p.Threads.CPUs(p.Threads.Ran)
+		}
+		a.Threads += used
+	}
+	if whole && w.Used != nil {
+		a.Group = w.Used.Seconds() / w.Length.Seconds()
+	}
+	s.account = a
+	free := s.Info.Runtime == runtimes.Node || s.Info.Runtime == runtimes.Bun || s.Info.Runtime == runtimes.Deno
+	if free && a.ShortThreads() > 0 || a.ShortProcesses() > 0 {
+		s.Info.Parallelism = runtimes.Parallelism{}
+	}
+}
+
+// shortLived names what used most of the CPU time and ended during the watch, with its use
+// and that of all in CPUs; "": threads that exist explain it.
+func (s service) shortLived() (units string, part, whole float64) {
+	if n := s.account.ShortProcesses(); n > 0 {
+		return "short-lived processes", n, s.account.Group
+	}
+	if n := s.account.ShortThreads(); n > 0 {
+		return "short-lived threads", n, s.account.Processes
+	}
+	return "", 0, 0
 }
 
 // locked reports whether a global lock lets one thread of a process run code at a time.
@@ -143,6 +189,7 @@ func byGroup(host inspect.Host, name func(inspect.Process) (group string, ok boo
 		main := inspect.Foremost(members[group])
 		s := process(host, &main)
 		s.members = len(members[group])
+		s.charge(members[group], !host.Partial)
 		all = append(all, s)
 	}
 	return all

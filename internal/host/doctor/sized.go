@@ -67,15 +67,15 @@ func (s service) unaware() []Finding {
 	f := s.finding(Info, IgnoresLimit)
 	var change string
 	switch {
-	case modern(s.Info.Version) && s.Info.Go.Aware:
+	case runtimes.GoAtLeast(s.Info.Version, "go1.25") && s.Info.Go.Aware:
 		f.Title = fmt.Sprintf("built with %s, but GODEBUG has containermaxprocs=0: not container-aware", s.Info)
 		change = "remove containermaxprocs=0 from GODEBUG"
-	case modern(s.Info.Version) && goLine(s.Info.Go.DefaultGODEBUG) == "":
+	case runtimes.GoAtLeast(s.Info.Version, "go1.25") && runtimes.GoLine(s.Info.Go.DefaultGODEBUG) == "":
 		f.Title = fmt.Sprintf("binary built with %s with containermaxprocs=0 in its DefaultGODEBUG: not container-aware", s.Info)
 		change = "remove containermaxprocs=0 from the godebug lines of go.mod and rebuild, or start it with GODEBUG=containermaxprocs=1,updatemaxprocs=1"
-	case modern(s.Info.Version):
+	case runtimes.GoAtLeast(s.Info.Version, "go1.25"):
 		f.Title = fmt.Sprintf("binary built with %s, but its go.mod says %s: not container-aware (DefaultGODEBUG containermaxprocs=0)",
-			s.Info, goLine(s.Info.Go.DefaultGODEBUG))
+			s.Info, runtimes.GoLine(s.Info.Go.DefaultGODEBUG))
 		change = "set `go 1.25` or later in go.mod and rebuild, or start it with GODEBUG=containermaxprocs=1,updatemaxprocs=1"
 	default:
 		f.Title = fmt.Sprintf("%s ignores CPU limits", s.Info)

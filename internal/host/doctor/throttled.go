@@ -47,7 +47,7 @@ func (s service) throttled() []Finding {
 	case measured && used >= high:
 		f.Mechanism = "the service wants more CPU time than the limit; when the quota is used up, " + stops
 		f.Expect = Effect{Saturated: "throughput grows with the limit", Ordinary: "fewer stops, lower p99"}
-		if s.spins() || s.helped() {
+		if units, _, _ := s.shortLived(); s.spins() || s.helped() || units != "" {
 			s.usedUp(&f)
 			break
 		}
@@ -105,11 +105,13 @@ func (s service) helped() bool {
 	return (s.Info.Runtime == runtimes.Python || s.Info.Runtime == runtimes.Ruby) && (s.threads == nil || s.threads.Busy > s.Info.Parallelism.Value)
 }
 
-// usedUp completes the finding about a limit that is used up by threads that may spin. If
+// usedUp completes the finding about a limit that is used up by threads that may spin, or by
+// some that no longer exist. If
 // more of them than the limit has CPUs always wanted one, fewer may do the same work, and a
 // higher limit may change nothing.
 func (s service) usedUp(f *Finding) {
-	if s.spins() && s.threads != nil && s.threads.Full > s.fit() {
+	units, _, _ := s.shortLived()
+	if units == "" && s.spins() && s.threads != nil && s.threads.Full > s.fit() {
 		f.Confidence = Low
 		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
 		s.fix(f, fmt.Sprintf("if the program has a setting for the number of its threads, lower it first: %d threads wanted a CPU all the time, and threads that spin while "+
@@ -117,7 +119,11 @@ func (s service) usedUp(f *Finding) {
 		return
 	}
 	f.Confidence = Medium
-	s.fix(f, "raise the limit, add replicas, or reduce the load on each", Change{CPUs: s.higher()}, Change{Replicas: true})
+	text := "raise the limit, add replicas, or reduce the load on each"
+	if units != "" {
+		text += ". If their number can be set, measure with fewer " + units + " at once too"
+	}
+	s.fix(f, text, Change{CPUs: s.higher()}, Change{Replicas: true})
 }
 
 // arithmetic describes how fast all threads together use up the quota.

@@ -15,6 +15,7 @@ import (
 	"github.com/millicore/millicore/internal/host/caches"
 	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/host/threads"
 )
 
 // Host is the state of a machine at one time, or over a watch.
@@ -77,7 +78,7 @@ type Process struct {
 	Used time.Duration
 	// Threads is what its threads did over the watch; nil without a watch or a CPU
 	// limit, or if it could not be read.
-	Threads *Threads
+	Threads *threads.Use
 	// Requests are the CPU requests in CPUs that the weight of its group stands for in
 	// Kubernetes, one for each rule by which runtimes convert it; nil: not known.
 	Requests []float64

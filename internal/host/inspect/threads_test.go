@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/host/threads"
 )
 
 // schedstat writes the counters of a thread in milliseconds.
@@ -54,7 +56,7 @@ func TestThreadsOverAWatch(t *testing.T) {
 		h.write("proc/stat", "cpu  500 0 0 1300 0 0 0 200 0 0\n")
 	})
 	const ms = time.Millisecond
-	want := &Threads{
+	want := &threads.Use{
 		Length: 10 * time.Second, Read: 4, Busy: 3, Full: 1, Ran: 6700 * ms, Waited: 13_700 * ms,
 		BusyRan: 6300 * ms, BusyWaited: 4700 * ms,
 	}

@@ -200,7 +200,7 @@ func goFacts(b Binary) *GoFacts {
 		}
 	}
 	off, _ := godebug(facts.DefaultGODEBUG, "containermaxprocs")
-	facts.Aware = goAtLeast(b.Go.GoVersion, "go1.25") && off != "0"
+	facts.Aware = GoAtLeast(b.Go.GoVersion, "go1.25") && off != "0"
 	return facts
 }
 

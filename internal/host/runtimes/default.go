@@ -108,14 +108,14 @@ func goAware(info Info) (bool, string) {
 		if value == "0" {
 			return false, "GODEBUG has containermaxprocs=0"
 		}
-		if goAtLeast(info.Version, "go1.25") {
+		if GoAtLeast(info.Version, "go1.25") {
 			return true, ""
 		}
 	}
 	if info.Go != nil && info.Go.Aware {
 		return true, ""
 	}
-	if goAtLeast(info.Version, "go1.25") {
+	if GoAtLeast(info.Version, "go1.25") {
 		return false, "its go.mod names Go 1.24 or older (containermaxprocs=0 is built in)"
 	}
 	return false, "Go before 1.25 does not read cgroups"

@@ -187,10 +187,25 @@ func TestVersions(t *testing.T) {
 			t.Errorf("goVersion(%q) = %q, want %q", s, got, want)
 		}
 	}
-	if !goAtLeast("go1.25rc1", "go1.25") || goAtLeast("go1.24.9", "go1.25") || goAtLeast("", "go1.1") {
+	if !GoAtLeast("go1.25rc1", "go1.25") || GoAtLeast("go1.24.9", "go1.25") || GoAtLeast("", "go1.1") {
 		t.Error("a release candidate of 1.25 is 1.25")
 	}
 	if !atLeast("v22.12.0", 22, 12) || atLeast("22.9", 22, 12) || !atLeast("23", 22, 12) || atLeast("", 0) {
 		t.Error("versions are compared number by number")
+	}
+}
+
+func TestGoLine(t *testing.T) {
+	for setting, want := range map[string]string{
+		"panicnil=1,httplaxcontentlength=1,containermaxprocs=0":                    "go 1.20 or older",
+		"httplaxcontentlength=1,containermaxprocs=0":                               "go 1.21",
+		"asynctimerchan=1,containermaxprocs=0,decoratemappings=0,updatemaxprocs=0": "go 1.22",
+		"containermaxprocs=0,decoratemappings=0,randseednop=0":                     "go 1.23",
+		"containermaxprocs=0,decoratemappings=0":                                   "go 1.24",
+		"containermaxprocs=0":                                                      "",
+	} {
+		if got := GoLine(setting); got != want {
+			t.Errorf("GoLine(%q) = %q, want %q", setting, got, want)
+		}
 	}
 }

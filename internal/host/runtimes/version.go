@@ -58,7 +58,8 @@ func goVersion(s string) string {
 	return ""
 }
 
-func goAtLeast(v, want string) bool {
+// GoAtLeast reports whether a toolchain is of a release such as go1.25, or later.
+func GoAtLeast(v, want string) bool {
 	v = goVersion(v)
 	// Lang, so that go1.25rc1 counts as 1.25.
 	return v != "" && version.Compare(version.Lang(v), want) >= 0

@@ -12,6 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/host/threads"
 	"github.com/millicore/millicore/internal/show/diagnosis"
 	"github.com/millicore/millicore/test/testkit/golden"
 )
@@ -53,7 +54,7 @@ func hosts() map[string]inspect.Host {
 	other := inspect.Process{PID: 7, Name: "loop", CPU: inspect.CPULimit{State: inspect.Unlimited}, Used: 76 * second}
 	unseen := inspect.Process{PID: 8, Name: "hidden", User: -1, Unseen: []string{"its environment could not be read: permission denied; run as root"}}
 	crowded, idle, inUse := api(42, 2, 0.4, 10), 0.0, 8.0
-	crowded.Threads = &inspect.Threads{Length: 10 * second, Read: 9, Busy: 2, Full: 2, Ran: 4 * second, Waited: 16 * second, BusyRan: 4 * second, BusyWaited: 16 * second}
+	crowded.Threads = &threads.Use{Length: 10 * second, Read: 9, Busy: 2, Full: 2, Ran: 4 * second, Waited: 16 * second, BusyRan: 4 * second, BusyWaited: 16 * second}
 	short := host(crowded, other)
 	short.Idle, short.InUse = &idle, &inUse
 	shared := api(43, 2, 0.4, 0)
@@ -64,7 +65,7 @@ func hosts() map[string]inspect.Host {
 	beside.Shared = shared.Shared
 	spinning := api(42, 8, 2, 90)
 	spinning.Info = runtimes.Info{PID: 42, Runtime: runtimes.Unknown, Affinity: 8}
-	spinning.Threads = &inspect.Threads{Length: 10 * second, Read: 8, Busy: 8, Full: 8, Ran: 20 * second, Waited: 60 * second, BusyRan: 20 * second, BusyWaited: 60 * second}
+	spinning.Threads = &threads.Use{Length: 10 * second, Read: 8, Busy: 8, Full: 8, Ran: 20 * second, Waited: 60 * second, BusyRan: 20 * second, BusyWaited: 60 * second}
 	stale := api(42, 8, 1.9, 38)
 	stale.Info.Go = &runtimes.GoFacts{DefaultGODEBUG: "containermaxprocs=0,tlssha1=1"}
 	stale.Ruled = 8

@@ -1,7 +1,6 @@
-package doctor
+package runtimes
 
 import (
-	"go/version"
 	"slices"
 	"strings"
 )
@@ -17,10 +16,10 @@ var goMarks = []struct{ setting, upTo string }{
 	{"decoratemappings=0", "1.24"},
 }
 
-// goLine infers the go line of go.mod from the DefaultGODEBUG that cmd/go wrote
+// GoLine infers the go line of go.mod from the DefaultGODEBUG that cmd/go wrote
 // into the executable: the first of goMarks that it contains. It returns "" if
 // container-awareness was switched off explicitly, by its own setting.
-func goLine(defaultGODEBUG string) string {
+func GoLine(defaultGODEBUG string) string {
 	settings := strings.Split(defaultGODEBUG, ",")
 	for i, mark := range goMarks {
 		switch {
@@ -32,15 +31,4 @@ func goLine(defaultGODEBUG string) string {
 		}
 	}
 	return ""
-}
-
-// modern reports whether a toolchain is Go 1.25 or later, whose runtime can read
-// CPU limits.
-func modern(v string) bool { return goFrom(v, "go1.25") }
-
-// goFrom reports whether a toolchain is of a release such as go1.25, or later.
-func goFrom(v, release string) bool {
-	v, _, _ = strings.Cut(strings.TrimPrefix(v, "devel "), " ")
-	v, _, _ = strings.Cut(v, "-")
-	return version.IsValid(v) && version.Compare(version.Lang(v), release) >= 0
 }

@@ -1,0 +1,146 @@
+// Package threads is a model of what the threads of a service did over a watch, from the
+// counters that the kernel has of each thread, process and group. It knows no runtime and no
+// limit, and judges nothing: package inspect reads the counters, and package doctor judges.
+package threads
+
+import (
+	"math"
+	"time"
+
+	"github.com/millicore/millicore/internal/host/proc"
+)
+
+const (
+	// busy is the share of a watch that a thread ran from which it counts as busy.
+	busy = 0.05
+	// full is the share that it ran or waited for a CPU from which it always wanted one: the
+	// only worker of a saturated gunicorn ran for 95% and waited for connections.
+	full = 0.9
+	// bound is the share that it ran from which its own speed bounds what it does: at 85% of
+	// the time a queue in front of one server has, with equal service times, 2.4 requests on
+	// average (ρ²/2(1−ρ)), and with random ones twice as many.
+	bound = 0.85
+	// brief is the share of a group's CPU time from which its use by short-lived threads is
+	// worth a statement, and some the least use in CPUs: counters are read one after another.
+	brief, some = 0.5, 0.02
+)
+
+// Reading are the counters of a process's threads at one time, by their ids.
+type Reading struct {
+	At        time.Time
+	Of        map[int]proc.Schedstat
+	Truncated bool // there were more threads, which were not read
+}
+
+// Use is what threads did over a watch. Its sums are over the threads that existed at the
+// end of the watch.
+type Use struct {
+	Length time.Duration // of the watch
+	Read   int           // threads
+	// Truncated: there were more, which were not read.
+	Truncated bool
+	Busy      int // threads that ran for at least 5% of the watch
+	Full      int // those that ran or waited for a CPU all the time
+	Bound     int // those that ran for almost all of the time: a higher limit does not speed them up
+	// Ran and Waited are sums over the threads. Waited is the time runnable without a
+	// CPU, and contains the throttled time.
+	Ran, Waited time.Duration
+	// BusyRan and BusyWaited are the same of the busy threads only.
+	BusyRan, BusyWaited time.Duration
+}
+
+// Since returns what the threads did since an earlier reading; nil if no time has passed. A
+// thread that is not in it started in between. One that ended is not counted.
+func (r *Reading) Since(before *Reading) *Use {
+	u := &Use{Length: r.At.Sub(before.At), Read: len(r.Of), Truncated: r.Truncated || before.Truncated}
+	if u.Length <= 0 {
+		return nil
+	}
+	for tid, now := range r.Of {
+		was, known := before.Of[tid]
+		if !known && u.Truncated {
+			continue // it may have run before the watch
+		}
+		u.count(max(now.Ran-was.Ran, 0), max(now.Waited-was.Waited, 0))
+	}
+	return u
+}
+
+// count adds a thread.
+func (u *Use) count(ran, waited time.Duration) {
+	u.Ran, u.Waited = u.Ran+ran, u.Waited+waited
+	if u.CPUs(ran) < busy {
+		return
+	}
+	u.Busy++
+	u.BusyRan, u.BusyWaited = u.BusyRan+ran, u.BusyWaited+waited
+	if u.CPUs(ran+waited) >= full {
+		u.Full++
+	}
+	if u.CPUs(ran) >= bound {
+		u.Bound++
+	}
+}
+
+// Add returns the sum with another process's threads.
+func (u Use) Add(o Use) Use {
+	u.Length, u.Truncated = max(u.Length, o.Length), u.Truncated || o.Truncated
+	u.Read, u.Busy, u.Full, u.Bound = u.Read+o.Read, u.Busy+o.Busy, u.Full+o.Full, u.Bound+o.Bound
+	u.Ran, u.Waited = u.Ran+o.Ran, u.Waited+o.Waited
+	u.BusyRan, u.BusyWaited = u.BusyRan+o.BusyRan, u.BusyWaited+o.BusyWaited
+	return u
+}
+
+// CPUs is a time as a number of CPUs over the watch.
+func (u Use) CPUs(d time.Duration) float64 {
+	if u.Length <= 0 {
+		return 0
+	}
+	return d.Seconds() / u.Length.Seconds()
+}
+
+// Stopped estimates the throttled part of the wait, in CPUs, from the throttled time of the
+// group over the watch. The kernel sums this time over the CPUs, on each of which it counts
+// once for all threads there. Each of them waits for it: n threads on k CPUs wait n/k times
+// as long. cpus are those that the process may use; 0: not known.
+func (u Use) Stopped(throttled float64, cpus int) float64 {
+	n := max(1, float64(u.Busy), math.Ceil(u.CPUs(u.Ran+u.Waited)))
+	k := n
+	if cpus > 0 {
+		k = min(n, float64(cpus))
+	}
+	return throttled * n / k
+}
+
+// Queued estimates how many CPUs the threads waited for on which others ran. A thread also
+// waits for threads of its own process, so of the wait that is not throttling the share is
+// taken that the others had of the CPUs in use: inUse, of which the group used its part.
+func (u Use) Queued(stopped, used, inUse float64) float64 {
+	if inUse <= 0 || inUse <= used {
+		return 0
+	}
+	return max(0, u.CPUs(u.Waited)-stopped) * (inUse - used) / inUse
+}
+
+// Account is who used the CPU time of a group, in CPUs over the watch. What no thread
+// explains was used by those that ended: how many of them ran at once cannot be known.
+type Account struct {
+	Group     float64 // the group
+	Processes float64 // processes that existed all the time, with threads of theirs that ended
+	Threads   float64 // their threads that existed at the end
+}
+
+// ShortProcesses is the CPU time of processes that started or ended during the watch, if
+// they used most of the group's; else 0.
+func (a Account) ShortProcesses() float64 { return most(a.Group-a.Processes, a.Group) }
+
+// ShortThreads is the CPU time of threads that ended during the watch, if they used most of
+// their processes'; else 0.
+func (a Account) ShortThreads() float64 { return most(a.Processes-a.Threads, a.Processes) }
+
+func most(part, whole float64) float64 {
+	if part < brief*whole || part < some {
+		return 0
+	}
+	return part
+}
