@@ -30,7 +30,8 @@ func doctorCommand() *cobra.Command {
 			"level info recommends no change; warning and critical do.",
 		Example: "  sudo millicore doctor\n" +
 			"  millicore doctor --pid 4242 --for 30s\n" +
-			"  millicore doctor --container api --json",
+			"  millicore doctor --container api --json\n" +
+			"  sudo millicore doctor --baseline last-week.json --suppress accepted.yaml",
 		Args: exactly(0, "no arguments; name a process with --pid, a container with --container"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
@@ -47,6 +48,9 @@ func doctorCommand() *cobra.Command {
 			case runtime.GOOS != "linux":
 				return errNotLinux
 			}
+			if err = f.Read(); err != nil {
+				return usageError{err}
+			}
 			if err = f.Run(cmd.Context(), cmd.OutOrStdout()); errors.Is(err, inspect.ErrNone) {
 				err = usageError{err}
 			}
@@ -60,9 +64,12 @@ func doctorCommand() *cobra.Command {
 	flags.StringVar(&level, "level", "warning", "exit with 99 if there is a finding of this level or above: info, warning, critical")
 	flags.BoolVar(&f.JSON, "json", false, "print the processes and the findings for programs")
 	flags.BoolVar(&f.Patch, "patch", false, "print the changes as patches: Kubernetes YAML, and systemd and docker as comments")
+	flags.StringVar(&f.Baseline, "baseline", "", "print what is new, worse and gone since an earlier run, whose --json this file has")
+	flags.StringVar(&f.Suppress, "suppress", "", "leave out the findings that this file of suppressions names, each with a reason")
 	defineDetails(c, &f.Details)
 	c.MarkFlagsMutuallyExclusive("pid", "container")
 	c.MarkFlagsMutuallyExclusive("json", "patch")
+	c.MarkFlagsMutuallyExclusive("baseline", "patch")
 	return c
 }
 

@@ -28,10 +28,49 @@ type Options struct {
 	Version string       // of this program
 
 	JSON, Patch, Details bool
+	// Baseline is a file of --json of an earlier run, and Suppress one of suppressions; "":
+	// none.
+	Baseline, Suppress string
+
+	baseline     *diagnosis.Baseline
+	suppressions *suppressions
+}
+
+// Read reads the files that the options name. An error is one of the user.
+func (o *Options) Read() error {
+	parsed := func(file string, parse func([]byte) error) error {
+		if file == "" {
+			return nil
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := parse(data); err != nil {
+			return fmt.Errorf("%s:%w", file, err)
+		}
+		return nil
+	}
+	err := parsed(o.Suppress, func(data []byte) error {
+		all, err := parseSuppressions(data)
+		o.suppressions = &suppressions{file: o.Suppress, all: all, now: time.Now()}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = parsed(o.Baseline, func(data []byte) (err error) {
+		o.baseline, err = diagnosis.ReadBaseline(data)
+		return err
+	})
+	if err == nil && o.baseline != nil && o.baseline.Watch > 0 && o.Watch == 0 {
+		err = fmt.Errorf("%s: its counters were watched for %.0f s, and --for 0 watches nothing", o.Baseline, o.baseline.Watch)
+	}
+	return err
 }
 
 // Run scans the host and prints the findings. The error is exit.NotMet if there is a finding
-// at the level or above, and wraps inspect.ErrNone if nothing matches what is to be inspected.
+// at the level or above, which with a baseline is new or worse, and wraps inspect.ErrNone if nothing matches what is to be inspected.
 func (o *Options) Run(ctx context.Context, out io.Writer) error {
 	if o.Watch > 0 && !progress.IsQuiet() && term.IsTerminal(int(os.Stderr.Fd())) {
 		fmt.Fprintf(os.Stderr, "watching for %s (--for 0: no watch, and no findings about throttling)…\n", span.Text(o.Watch))
@@ -40,23 +79,36 @@ func (o *Options) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	findings := doctor.Examine(host)
-	if err := o.print(out, host, findings); err != nil {
+	all := doctor.Examine(host)
+	findings, notes := o.suppressions.apply(all)
+	name, _ := os.Hostname() // "" if it is not known
+	view := diagnosis.View{Details: o.Details, Suppressed: len(all) - len(findings), Notes: notes,
+		Run: diagnosis.Run{Host: name, Time: time.Now(), Version: o.Version}}
+	missed := doctor.AtLeast(findings, o.Level)
+	if o.baseline != nil {
+		view.Since = o.baseline.Compare(host, findings, min(o.Level, doctor.Warning), o.kept)
+		missed = view.Since.AtLeast(o.Level)
+	}
+	if err := o.print(out, host, findings, view); err != nil {
 		return err
 	}
-	if doctor.AtLeast(findings, o.Level) {
+	if missed {
 		return exit.NotMet(exit.Missed)
 	}
 	return nil
 }
 
-func (o *Options) print(out io.Writer, host inspect.Host, findings []doctor.Finding) error {
+// kept reports whether an earlier finding is not suppressed now.
+func (o *Options) kept(p diagnosis.Past) bool {
+	return o.suppressions == nil || !o.suppressions.covers(p.Fingerprint, p.Rule, p.Service, p.Name)
+}
+
+func (o *Options) print(out io.Writer, host inspect.Host, findings []doctor.Finding, view diagnosis.View) error {
 	switch {
 	case o.JSON:
-		name, _ := os.Hostname() // "" if it is not known
-		return diagnosis.JSON(out, diagnosis.Run{Host: name, Time: time.Now(), Version: o.Version}, host, findings)
+		return diagnosis.JSON(out, host, findings, view)
 	case o.Patch:
 		return diagnosis.Patch(out, findings)
 	}
-	return diagnosis.Write(out, host, findings, o.Details, display.TerminalOf(os.Stdout))
+	return diagnosis.Write(out, host, findings, view, display.TerminalOf(os.Stdout))
 }

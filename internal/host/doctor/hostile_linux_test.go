@@ -163,7 +163,7 @@ func TestHostileProcesses(t *testing.T) {
 	}
 	var text, asJSON strings.Builder
 	must(doctor.Text(&text, host, doctor.Examine(host), display.Terminal{}))
-	must(diagnosis.JSON(&asJSON, diagnosis.Run{}, host, doctor.Examine(host)))
+	must(diagnosis.JSON(&asJSON, host, doctor.Examine(host), diagnosis.View{}))
 	self := false
 	for _, p := range host.Processes {
 		line := fmt.Sprintf("Could not inspect %d service: ", p.PID)

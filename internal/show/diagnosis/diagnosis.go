@@ -4,6 +4,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -17,10 +18,22 @@ import (
 	"github.com/millicore/millicore/internal/show/report/text"
 )
 
+// View is how a scan is shown.
+type View struct {
+	Run        Run
+	Details    bool     // each finding with its evidence
+	Suppressed int      // findings that the user suppressed, and that are not shown
+	Notes      []string // what else is to be said
+	Since      *Since   // what differs from a baseline; nil: there is none
+}
+
 // Write writes the answer and its table. With details it adds each finding with its
 // evidence, and what could not be read.
-func Write(w io.Writer, host inspect.Host, findings []doctor.Finding, details bool, t display.Terminal) error {
-	if err := text.Terminal(w, blocks(host, findings, details), t); err != nil || !details {
+func Write(w io.Writer, host inspect.Host, findings []doctor.Finding, v View, t display.Terminal) error {
+	if v.Since != nil {
+		findings = v.Since.Found
+	}
+	if err := text.Terminal(w, blocks(host, findings, v), t); err != nil || !v.Details {
 		return err
 	}
 	var b strings.Builder
@@ -35,15 +48,27 @@ func Write(w io.Writer, host inspect.Host, findings []doctor.Finding, details bo
 }
 
 // blocks are the answer, its table, how to verify the first change, and what was inspected.
-func blocks(host inspect.Host, findings []doctor.Finding, details bool) []report.Block {
+func blocks(host inspect.Host, findings []doctor.Finding, v View) []report.Block {
 	of := Of(host, findings)
+	if v.Suppressed > 0 {
+		of.What = strings.Replace(of.What, "Nothing is mis-sized", "Nothing else is mis-sized", 1)
+	}
+	if v.Since != nil {
+		of.What = v.Since.what(v.Run.Time)
+		of.Caveats = append(v.Since.caveats(v.Run, host), of.Caveats...)
+	}
 	blocks := []report.Block{report.Headline{Answer: of.What, Lines: of.Lines()[1:], Caveats: of.Caveats}}
 	shown := changes(findings)
 	if len(shown) > 0 {
-		blocks = append(blocks, newTable(shown))
+		blocks = append(blocks, newTable(shown, v.Since))
 	}
 	var rest report.List
 	quiet := func(text string) { rest = append(rest, report.Item{Text: text, Tone: display.Quiet}) }
+	if v.Since != nil {
+		for _, line := range v.Since.gone() {
+			quiet(line)
+		}
+	}
 	if len(findings) > 0 && len(findings[0].Fix) > 0 {
 		if last := findings[0].Fix[len(findings[0].Fix)-1]; strings.Contains(last, ": millicore try ") {
 			quiet(display.Capital(display.Plain(last)))
@@ -53,10 +78,13 @@ func blocks(host inspect.Host, findings []doctor.Finding, details bool) []report
 	if n := len(findings) - len(shown); n > 0 {
 		said += " " + display.Counted(int64(n), "observation") + " without a change."
 	}
-	if len(findings) > 0 && !details {
+	if len(findings) > 0 && !v.Details {
 		said += " Evidence: --details."
 	}
 	quiet(said)
+	for _, note := range v.Notes {
+		quiet(note)
+	}
 	return append(blocks, rest)
 }
 
@@ -129,7 +157,7 @@ func unread(host inspect.Host) (n int) {
 }
 
 // newTable has a row for each finding.
-func newTable(all []doctor.Finding) report.Table {
+func newTable(all []doctor.Finding, since *Since) report.Table {
 	column := func(head string, kind report.Kind, rank report.Rank, of func(*doctor.Finding) string) report.Column {
 		c := report.Column{Head: head, Kind: kind, Rank: rank}
 		for i := range all {
@@ -138,7 +166,7 @@ func newTable(all []doctor.Finding) report.Table {
 		return c
 	}
 	share := func(v *float64) string { return display.Maybe(v, display.Share) }
-	return report.Table{Columns: []report.Column{
+	columns := []report.Column{
 		column("level", report.Word, 3, func(f *doctor.Finding) string { return f.Level.String() }),
 		column("process", report.Name, report.Kept, func(f *doctor.Finding) string { return display.Plain(f.Name) }),
 		column("pid", report.Mixed, report.Kept, func(f *doctor.Finding) string { return fmt.Sprint(f.PID) }),
@@ -146,7 +174,12 @@ func newTable(all []doctor.Finding) report.Table {
 		column("limit", report.Mixed, 1, func(f *doctor.Finding) string { return f.Limit }),
 		column("used", report.Mixed, 1, func(f *doctor.Finding) string { return share(f.Used) }),
 		column("throttled", report.Mixed, 2, func(f *doctor.Finding) string { return share(f.Throttled) }),
-	}}
+	}
+	if since != nil {
+		before := func(f *doctor.Finding) string { return cmp.Or(since.before[f.Fingerprint()], display.Absent) }
+		columns = slices.Concat([]report.Column{column("since", report.Word, report.Kept, since.State)}, columns, []report.Column{column("before", report.Mixed, 2, before)})
+	}
+	return report.Table{Columns: columns}
 }
 
 // tones are the levels' colours.

@@ -116,7 +116,7 @@ func TestDefaultOutput(t *testing.T) {
 			t.Errorf("%s: %d words, want at most %d", name, words, most)
 		}
 		fmt.Fprintf(&b, "== %s\n", name)
-		if err := diagnosis.Write(&b, h, findings, false, display.Terminal{Width: 80}); err != nil {
+		if err := diagnosis.Write(&b, h, findings, diagnosis.View{}, display.Terminal{Width: 80}); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintln(&b)
@@ -144,7 +144,7 @@ func TestEachChangeHasAnAction(t *testing.T) {
 func TestDetails(t *testing.T) {
 	h := hosts()["parallelism above the limit"]
 	var b strings.Builder
-	if err := diagnosis.Write(&b, h, doctor.Examine(h), true, display.Terminal{Width: 80}); err != nil {
+	if err := diagnosis.Write(&b, h, doctor.Examine(h), diagnosis.View{Details: true}, display.Terminal{Width: 80}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"→ verify: millicore try --cpu 2", "Process 8: its environment could not be read"} {

@@ -22,25 +22,41 @@ type Run struct {
 
 // output is the whole answer for programs.
 type output struct {
-	Schema    int           `json:"schema"`
-	Host      *string       `json:"host"`
-	Time      time.Time     `json:"time"`
-	Version   string        `json:"version"`
-	Watch     float64       `json:"watch_seconds"`
-	Processes []processJSON `json:"processes"`
-	Findings  []findingJSON `json:"findings"`
+	Schema  int       `json:"schema"`
+	Host    *string   `json:"host"`
+	Time    time.Time `json:"time"`
+	Version string    `json:"version"`
+	Watch   float64   `json:"watch_seconds"`
+	// Baseline is what the findings are compared with; null: nothing.
+	Baseline   *baselineJSON `json:"baseline"`
+	Suppressed int           `json:"suppressed"`
+	Processes  []processJSON `json:"processes"`
+	Findings   []findingJSON `json:"findings"`
+}
+
+type baselineJSON struct {
+	Host string    `json:"host"`
+	Time time.Time `json:"time"`
+	Gone []Past    `json:"gone"`
 }
 
 // JSON writes the processes and the findings for programs. A figure that was not measured,
 // or does not exist, is null: no key is ever missing.
-func JSON(w io.Writer, run Run, host inspect.Host, findings []doctor.Finding) error {
-	out := output{Schema: Schema, Host: known(run.Host), Time: run.Time.UTC().Truncate(time.Second), Version: run.Version,
-		Watch: host.Watched.Seconds(), Processes: []processJSON{}, Findings: []findingJSON{}}
+func JSON(w io.Writer, host inspect.Host, findings []doctor.Finding, v View) error {
+	out := output{Schema: Schema, Host: known(v.Run.Host), Time: v.Run.Time.UTC().Truncate(time.Second), Version: v.Run.Version,
+		Watch: host.Watched.Seconds(), Suppressed: v.Suppressed, Processes: []processJSON{}, Findings: []findingJSON{}}
+	if s := v.Since; s != nil {
+		out.Baseline = &baselineJSON{s.Baseline.Host, s.Baseline.Time, append([]Past{}, s.Gone...)}
+	}
 	for _, p := range host.Processes {
 		out.Processes = append(out.Processes, processOf(p))
 	}
 	for _, f := range findings {
-		out.Findings = append(out.Findings, findingOf(f))
+		j := findingOf(f)
+		if v.Since != nil {
+			j.Since = known(v.Since.State(&f))
+		}
+		out.Findings = append(out.Findings, j)
 	}
 	return display.WriteJSON(w, out)
 }
@@ -48,6 +64,7 @@ func JSON(w io.Writer, run Run, host inspect.Host, findings []doctor.Finding) er
 type findingJSON struct {
 	Rule        doctor.Rule  `json:"rule"`
 	Level       doctor.Level `json:"level"`
+	Since       *string      `json:"since"` // the baseline: new, worse or same; null: none, or below the level
 	Fingerprint string       `json:"fingerprint"`
 	Service     string       `json:"service"`
 	PID         int          `json:"pid"`
