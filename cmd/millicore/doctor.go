@@ -26,8 +26,9 @@ func doctorCommand() *cobra.Command {
 			"change, and the `millicore try` command that verifies the change: a throttled service is not\n" +
 			"always slower. --details has the evidence of each finding.\n\n" +
 			"Doctor changes nothing and sends no signals. It needs root to see the processes of other users.\n" +
-			"The exit code is 0 if there is no finding at or above --level, and otherwise 99. A finding of\n" +
-			"level info recommends no change; warning and critical do.",
+			"The exit code is 99 if there is a finding at or above --level, else 98 if a process that may be\n" +
+			"under a limit could not be read, else 0. A finding of level info recommends no change; warning\n" +
+			"and critical do.",
 		Example: "  sudo millicore doctor\n" +
 			"  millicore doctor --pid 4242 --for 30s\n" +
 			"  millicore doctor --container api --json\n" +

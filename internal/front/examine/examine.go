@@ -70,7 +70,8 @@ func (o *Options) Read() error {
 }
 
 // Run scans the host and prints the findings. The error is exit.NotMet if there is a finding
-// at the level or above, which with a baseline is new or worse, and wraps inspect.ErrNone if nothing matches what is to be inspected.
+// at the level or above, which with a baseline is new or worse, or if a process could not be
+// read. It wraps inspect.ErrNone if nothing matches what is to be inspected.
 func (o *Options) Run(ctx context.Context, out io.Writer) error {
 	if o.Watch > 0 && !progress.IsQuiet() && term.IsTerminal(int(os.Stderr.Fd())) {
 		fmt.Fprintf(os.Stderr, "watching for %s (--for 0: no watch, and no findings about throttling)…\n", span.Text(o.Watch))
@@ -84,16 +85,25 @@ func (o *Options) Run(ctx context.Context, out io.Writer) error {
 	name, _ := os.Hostname() // "" if it is not known
 	view := diagnosis.View{Details: o.Details, Suppressed: len(all) - len(findings), Notes: notes,
 		Run: diagnosis.Run{Host: name, Time: time.Now(), Version: o.Version}}
-	missed := doctor.AtLeast(findings, o.Level)
+	failing := findings
 	if o.baseline != nil {
 		view.Since = o.baseline.Compare(host, findings, min(o.Level, doctor.Warning), o.kept)
-		missed = view.Since.AtLeast(o.Level)
+		failing = view.Since.Found
 	}
 	if err := o.print(out, host, findings, view); err != nil {
 		return err
 	}
-	if missed {
+	return verdict(host, failing, o.Level)
+}
+
+// verdict is the error of a complete run. Processes that could not be read may hide a
+// finding, and must not look as if they had none.
+func verdict(host inspect.Host, findings []doctor.Finding, level doctor.Level) error {
+	switch {
+	case doctor.AtLeast(findings, level):
 		return exit.NotMet(exit.Missed)
+	case diagnosis.Unread(host) > 0:
+		return exit.NotMet(exit.Undecided)
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func Of(host inspect.Host, findings []doctor.Finding) answer.Answer {
 		return nothing(host)
 	}
 	var of answer.Answer
-	if n := unread(host); n > 0 {
+	if n := Unread(host); n > 0 {
 		of.Caveats = []string{fmt.Sprintf("Not everything could be read of %s (--details).", processes(n))}
 	}
 	first := &all[0]
@@ -133,9 +133,9 @@ func Of(host inspect.Host, findings []doctor.Finding) answer.Answer {
 // nothing is the answer where no change is recommended.
 func nothing(host inspect.Host) answer.Answer {
 	switch {
-	case unread(host) > 0:
+	case Unread(host) > 0:
 		return answer.Answer{
-			What: fmt.Sprintf("Nothing is mis-sized as far as could be read, which is not everything of %s (--details).", processes(unread(host))),
+			What: fmt.Sprintf("Nothing is mis-sized as far as could be read, which is not everything of %s (--details).", processes(Unread(host))),
 			Do:   "run it as root, if it was not.",
 		}
 	case limited(host) == 0:
@@ -146,8 +146,8 @@ func nothing(host inspect.Host) answer.Answer {
 	return answer.Answer{What: "Nothing is mis-sized.", Do: "nothing; if it was idle, run it again under load."}
 }
 
-// unread counts the processes that could hide a finding.
-func unread(host inspect.Host) (n int) {
+// Unread counts the processes that could hide a finding.
+func Unread(host inspect.Host) (n int) {
 	for i := range host.Processes {
 		if p := &host.Processes[i]; p.CPU.State != inspect.Unlimited && (len(p.Unseen) > 0 || p.Refused != "") {
 			n++

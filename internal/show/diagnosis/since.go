@@ -153,9 +153,6 @@ func grown(f *doctor.Finding, p Past) (state, before string) {
 // State is what a finding is since the baseline; "": it is below the level.
 func (s *Since) State(f *doctor.Finding) string { return s.states[f.Fingerprint()] }
 
-// AtLeast reports whether a finding at a level or above is new or worse.
-func (s *Since) AtLeast(level doctor.Level) bool { return doctor.AtLeast(s.Found, level) }
-
 // what is the answer in a sentence.
 func (s *Since) what(now time.Time) string {
 	count := map[string]int{isGone: len(s.Gone), isSame: s.Same}

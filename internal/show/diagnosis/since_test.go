@@ -78,7 +78,7 @@ func TestCompare(t *testing.T) {
 			if diff := cmp.Diff([]any{test.states, test.gone, test.same}, []any{states, gone, s.Same}); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
-			if got := s.AtLeast(doctor.Critical); got != test.failsCritical {
+			if got := doctor.AtLeast(s.Found, doctor.Critical); got != test.failsCritical {
 				t.Errorf("at critical: %v", got)
 			}
 		})
