@@ -1,37 +1,67 @@
 package maxprocs
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
-// counters are the throttling counters of this process across the groups that set its
-// limit. The kernel counts for each group from its creation, so the counters of the next
+// counters are the kernel's counters of this process across the groups that they are read
+// from. The kernel counts for each group from its creation, so the counters of the next
 // group may be lower, which Prometheus takes for a restart, or far higher. So only
 // differences between two readings of one group are added.
 type counters struct {
-	mu    sync.Mutex // held from a reading to its addition: readings are added in their order
-	begun bool
-	dir   string     // the group of the last reading
-	last  Throttling // its counters then
-	total Throttling
+	mu     sync.Mutex // held from a reading to its addition: readings are added in their order
+	sums   map[string]*sum
+	delays map[int]time.Duration // of each thread at the last reading
+	waited time.Duration
+}
+
+// sum is the sum of counters that are read together.
+type sum struct {
+	dir         string // the group of the last reading
+	last, total []int64
 }
 
 // add adds what a group has counted since the last reading, and returns the total. The
 // first reading counts in full. Nothing is added if the group is another one, or was
 // created again: what its counters had before is not known, and an interval that is
 // missing misleads less than one that is too much.
-func (c *counters) add(dir string, now Throttling) Throttling {
-	switch {
-	case !c.begun:
-		c.total = now
-	case dir == c.dir && now.since(c.last):
-		c.total.Periods += now.Periods - c.last.Periods
-		c.total.ThrottledPeriods += now.ThrottledPeriods - c.last.ThrottledPeriods
-		c.total.Throttled += now.Throttled - c.last.Throttled
+func (c *counters) add(name, dir string, now ...int64) []int64 {
+	s := c.sums[name]
+	if s == nil {
+		s = &sum{total: append([]int64(nil), now...)}
+		if c.sums == nil {
+			c.sums = map[string]*sum{}
+		}
+		c.sums[name] = s
+	} else if dir == s.dir && noLower(now, s.last) {
+		for i := range now {
+			s.total[i] += now[i] - s.last[i]
+		}
 	}
-	c.begun, c.dir, c.last = true, dir, now
-	return c.total
+	s.dir, s.last = dir, now
+	return s.total
 }
 
-// since reports whether no counter is lower than at an earlier reading.
-func (t Throttling) since(earlier Throttling) bool {
-	return t.Periods >= earlier.Periods && t.ThrottledPeriods >= earlier.ThrottledPeriods && t.Throttled >= earlier.Throttled
+// noLower reports whether no counter is lower than at an earlier reading.
+func noLower(now, earlier []int64) bool {
+	for i := range now {
+		if now[i] < earlier[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// addDelays adds what each thread has waited since the last reading. A thread that waited
+// less than the last of its id is another one, whose wait counts in full.
+func (c *counters) addDelays(now map[int]time.Duration) time.Duration {
+	for tid, delay := range now {
+		if before := c.delays[tid]; before <= delay {
+			delay -= before
+		}
+		c.waited += delay
+	}
+	c.delays = now
+	return c.waited
 }

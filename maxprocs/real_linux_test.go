@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/cgroup/testkit"
@@ -61,6 +62,20 @@ func (c *child) do(line string) string {
 			return fmt.Sprint(s.Err)
 		}
 		return fmt.Sprintf("%d by %q", s.Throttling.Periods, s.Limit.Dir)
+	case "use":
+		s := ReadStats()
+		if s.CPUTime == nil || s.Wait == nil {
+			return fmt.Sprint(s.Err)
+		}
+		return fmt.Sprintf("%d %d", *s.CPUTime, *s.Wait)
+	case "memory":
+		s := ReadStats()
+		if m := s.Memory; m.Limit != nil && m.WorkingSet != nil && m.OOMKills != nil {
+			return fmt.Sprintf("%d %v %d", *m.Limit, 0 < *m.WorkingSet && *m.WorkingSet <= *m.Limit, *m.OOMKills)
+		}
+		return fmt.Sprint(s.Err)
+	case "hog":
+		return fmt.Sprint(exec.Command("tail", "/dev/zero").Run())
 	case "throttled":
 		s := ReadStats()
 		counts := s.Throttling
@@ -206,6 +221,85 @@ func TestRealThrottling(t *testing.T) {
 	p := g.Start(t, nil)
 	p.Want("burn", "burning")
 	p.Until("throttled", "true")
+}
+
+// CPU time is the kernel's count for the group that sets the limit, and threads that are
+// throttled wait.
+func TestRealUse(t *testing.T) {
+	above := grouptest.New(t)
+	g := above.Below(t)
+	above.Limit(t, 0.1)
+	accounting := g
+	if g.Version == cgroup.V1 {
+		accounting = accounted(t, above, g)
+	}
+	p := g.Start(t, nil)
+	accounting.Write(t, "cgroup.procs", strconv.Itoa(p.Process.Pid))
+	p.Want("burn", "burning")
+	p.Until("throttled", "true")
+	group, err := cgroup.Host().Process(p.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, err = group.Above(cgroup.CPU, above.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := group.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	used := func() time.Duration {
+		var s cgroup.CPUStat
+		err := reader.ReadCPU(&s)
+		usage, ok := s.Usage.Get()
+		if err != nil || !ok {
+			t.Fatalf("the CPU time of the group above: %v, %v", s.Usage, err)
+		}
+		return usage
+	}
+	before := used()
+	answer := p.Do("use")
+	var nanos, waited int64
+	if _, err := fmt.Sscan(answer, &nanos, &waited); err != nil {
+		t.Fatalf("%s: %v", answer, err)
+	}
+	if after := used(); nanos < int64(before) || nanos > int64(after) || waited <= 0 {
+		t.Errorf("got %s, want CPU time from %d to %d", answer, before, after)
+	}
+}
+
+// accounted makes the same two groups for the controller cpuacct of v1, if that has a
+// hierarchy of its own, and returns the lower one.
+func accounted(t *testing.T, above, below grouptest.Group) grouptest.Group {
+	t.Helper()
+	self, err := cgroup.Host().Self(cgroup.CPU, cgroup.CPUAcct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpu, _ := self.Place(cgroup.CPU).Get()
+	accounting, ok := self.Place(cgroup.CPUAcct).Get()
+	switch {
+	case !ok:
+		t.Skipf("needs the controller cpuacct: %v", self.Place(cgroup.CPUAcct))
+	case accounting.Top == cpu.Top:
+		return below
+	}
+	for _, g := range []*grouptest.Group{&above, &below} {
+		g.Dir = filepath.Join(accounting.Top, strings.TrimPrefix(g.Dir, cpu.Top))
+		testkit.MakeGroup(t, g.Dir)
+	}
+	return below
+}
+
+func TestRealMemory(t *testing.T) {
+	g := grouptest.NewMemory(t)
+	g.LimitMemory(t, 64<<20)
+	p := g.Start(t, nil)
+	p.Want("memory", "67108864 true 0")
+	p.Want("hog", "signal: killed")
+	p.Want("memory", "67108864 true 1")
 }
 
 // The counters of the group above begin with its limit, when those of the own group have

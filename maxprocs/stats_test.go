@@ -82,6 +82,74 @@ func TestCountersAcrossGroups(t *testing.T) {
 	}
 }
 
+// The figures besides throttling, of the group that sets each limit, and of the process's
+// own group.
+func TestStatsOfAllFiles(t *testing.T) {
+	f := newFixture(t)
+	f.limitPod("50000") // the CPU limit is the pod's, and the memory limit the box's
+	f.write("sys/fs/cgroup/pod/cpu.stat", "usage_usec 7000000\n")
+	f.write("sys/fs/cgroup/pod/box/cpu.stat", "usage_usec 1\n")
+	f.write("sys/fs/cgroup/pod/memory.max", "max\n")
+	f.write("sys/fs/cgroup/pod/box/memory.max", "4096000\n")
+	f.write("sys/fs/cgroup/pod/box/memory.current", "1000\n")
+	f.write("sys/fs/cgroup/pod/box/memory.stat", "anon 1\nfile 1\ninactive_file 400\n")
+	f.write("sys/fs/cgroup/pod/box/memory.events", "oom 1\noom_kill 3\n")
+	f.write("sys/fs/cgroup/pod/box/cpu.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5000000\n")
+	f.write("sys/fs/cgroup/pod/box/io.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=2000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\n")
+	f.write("proc/self/task/7/schedstat", "1 3000000000 1\n")
+	f.write("proc/self/task/8/schedstat", "1 1000000000 1\n")
+	var sum counters
+	want := func(s Stats, cpu, wait, workingSet, kills, some, io string) {
+		t.Helper()
+		text := func(p any) string {
+			switch p := p.(type) {
+			case *time.Duration:
+				if p != nil {
+					return p.String()
+				}
+			case *int64:
+				if p != nil {
+					return fmt.Sprint(*p)
+				}
+			}
+			return "nil"
+		}
+		got := []string{text(s.CPUTime), text(s.Wait), text(s.Memory.WorkingSet), text(s.Memory.OOMKills), text(s.Pressure.CPU.Some), text(s.Pressure.IO.Full),
+			text(s.Pressure.CPU.Full), text(s.Pressure.Memory.Some)}
+		want := []string{cpu, wait, workingSet, kills, some, io, "nil", "nil"}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("got %q, want %q", got, want)
+				return
+			}
+		}
+	}
+	s := f.host.stats(&sum)
+	want(s, "7s", "4s", "600", "3", "5s", "1s")
+	if s.Err != nil || s.Throttling != nil || s.Memory.Limit == nil || *s.Memory.Limit != 4096000 {
+		t.Errorf("got %+v", s)
+	}
+
+	// Thread 7 ends, 8 waits for half a second more, and 9 begins; the pod's limit goes, and
+	// with it the group whose CPU time is read.
+	os.RemoveAll(f.path("proc/self/task/7"))
+	f.write("proc/self/task/8/schedstat", "1 1500000000 1\n")
+	f.write("proc/self/task/9/schedstat", "1 250000000 1\n")
+	f.limitPod("max")
+	f.write("sys/fs/cgroup/pod/memory.max", "2048000\n")
+	f.write("sys/fs/cgroup/pod/memory.current", "1900\n")
+	want(f.host.stats(&sum), "7s", "4.75s", "nil", "3", "5s", "1s") // the pod has no memory.stat
+	f.write("sys/fs/cgroup/pod/memory.stat", "inactive_file 900\n")
+	f.write("sys/fs/cgroup/pod/box/cpu.stat", "usage_usec 2000001\n")
+	f.write("proc/self/task/9/schedstat", "1 50000000 1\n") // another thread with this id
+	want(f.host.stats(&sum), "9s", "4.8s", "1000", "3", "5s", "1s")
+
+	f.write("sys/fs/cgroup/pod/box/memory.events", "oom_kill x\n")
+	if s = f.host.stats(&sum); s.Memory.OOMKills != nil || s.Err == nil || s.CPUTime == nil {
+		t.Errorf("got %+v, want no kills and the reason", s)
+	}
+}
+
 // Concurrent readings are added in their order: none is lower than one that had ended
 // before it began, and nothing counts twice.
 func TestCountersOfConcurrentReadings(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -60,6 +61,32 @@ func (p Place) dirs() []string {
 		dirs = append(dirs, dir)
 	}
 	return dirs
+}
+
+// Above returns the group whose directory of a controller is dir, such as Dir of
+// [CPULimit]: the group itself, or a visible ancestor. On v1 the other controllers are
+// those of the ancestor as many levels above, and unreadable if their paths differ.
+//
+// It is an error if dir is not one of these.
+func (g Group) Above(c Controller, dir string) (Group, error) {
+	p, ok := g.Place(c).Get()
+	below, found := strings.CutPrefix(p.Dir, dir)
+	if !ok || !found || !slices.Contains(p.dirs(), dir) {
+		return Group{}, fmt.Errorf("%q is neither the control group %s nor above it", dir, p.Dir)
+	}
+	for i := range g.places {
+		q, ok := g.places[i].Get()
+		if !ok {
+			continue
+		}
+		if above, found := strings.CutSuffix(q.Dir, below); found && len(above) >= len(q.Top) {
+			q.Dir = above
+			g.places[i] = ValueOf(q)
+			continue
+		}
+		g.places[i] = UnreadableValue[Place](fmt.Errorf("the control group %s of controller %s has another path than %s", q.Dir, Controller(i), p.Dir))
+	}
+	return g, nil
 }
 
 // hidden reports whether the group has ancestors that are not visible: outside of the

@@ -1,5 +1,5 @@
-// Package expvars publishes this process's CPU limit and throttling counters as the
-// expvar "maxprocs" when it is imported:
+// Package expvars publishes this process's figures under its container's limits
+// ([maxprocs.Stats]) as the expvar "maxprocs" when it is imported:
 //
 //	import _ "github.com/millicore/millicore/maxprocs/expvars"
 //
@@ -10,8 +10,10 @@ package expvars
 
 import (
 	"expvar"
+	"strings"
 
 	"github.com/millicore/millicore/maxprocs"
+	"github.com/millicore/millicore/maxprocs/internal/metric"
 )
 
 func init() {
@@ -20,25 +22,20 @@ func init() {
 	}
 }
 
-// figures are the published values. A figure that was not measured is null.
-type figures struct {
-	GOMAXPROCS       int      `json:"gomaxprocs"`
-	LimitState       string   `json:"limit_state"` // limited, unlimited or unknown
-	LimitCPUs        *float64 `json:"limit_cpus"`
-	LimitBy          string   `json:"limit_by,omitempty"` // the directory of the group that sets it
-	Periods          *int64   `json:"periods"`
-	ThrottledPeriods *int64   `json:"throttled_periods"`
-	ThrottledSeconds *float64 `json:"throttled_seconds"` // summed over CPUs
-}
-
-func figuresOf(s maxprocs.Stats) figures {
-	f := figures{GOMAXPROCS: s.GOMAXPROCS, LimitState: s.Limit.State.String(), LimitBy: s.Limit.Dir}
-	if s.Limit.State == maxprocs.Limited {
-		f.LimitCPUs = &s.Limit.CPUs
+// figuresOf returns the published values: those of the metrics, by their names without
+// maxprocs_ and _total, and null if one was not measured; limit_state (limited, unlimited or
+// unknown) and limit_by, the directory of the group that sets the CPU limit.
+func figuresOf(s maxprocs.Stats) map[string]any {
+	figures := map[string]any{"limit_state": s.Limit.State.String()}
+	if s.Limit.Dir != "" {
+		figures["limit_by"] = s.Limit.Dir
 	}
-	if t := s.Throttling; t != nil {
-		seconds := t.Throttled.Seconds()
-		f.Periods, f.ThrottledPeriods, f.ThrottledSeconds = &t.Periods, &t.ThrottledPeriods, &seconds
+	for _, m := range metric.All {
+		name := strings.TrimSuffix(m.Name, "_total")
+		figures[name] = nil
+		if value, measured := m.Value(s); measured {
+			figures[name] = value
+		}
 	}
-	return f
+	return figures
 }

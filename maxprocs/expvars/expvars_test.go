@@ -11,7 +11,16 @@ import (
 	"github.com/millicore/millicore/maxprocs"
 )
 
+const noPressure = `"pressure_cpu_stalled_seconds":null,"pressure_cpu_waiting_seconds":null,"pressure_io_stalled_seconds":null,` +
+	`"pressure_io_waiting_seconds":null,"pressure_memory_stalled_seconds":null,"pressure_memory_waiting_seconds":null`
+
+func nothing(state string) string {
+	return `{"cpu_seconds":null,"cpu_wait_seconds":null,"gomaxprocs":8,"limit_cpus":null,"limit_state":"` + state + `","memory_limit_bytes":null,` +
+		`"memory_working_set_bytes":null,"oom_kills":null,"periods":null,` + noPressure + `,"throttled_periods":null,"throttled_seconds":null}`
+}
+
 func TestFigures(t *testing.T) {
+	mebibyte := int64(1 << 20)
 	for _, tt := range []struct {
 		name  string
 		stats maxprocs.Stats
@@ -21,16 +30,18 @@ func TestFigures(t *testing.T) {
 			GOMAXPROCS: 2,
 			Limit:      maxprocs.CPULimit{State: maxprocs.Limited, CPUs: 1.5, Dir: "/sys/fs/cgroup/a"},
 			Throttling: &maxprocs.Throttling{Periods: 10, Throttled: 1500 * time.Millisecond},
-		}, `{"gomaxprocs":2,"limit_state":"limited","limit_cpus":1.5,"limit_by":"/sys/fs/cgroup/a","periods":10,"throttled_periods":0,"throttled_seconds":1.5}`},
+			Memory:     maxprocs.Memory{Limit: &mebibyte},
+		}, `{"cpu_seconds":null,"cpu_wait_seconds":null,"gomaxprocs":2,"limit_by":"/sys/fs/cgroup/a","limit_cpus":1.5,"limit_state":"limited",` +
+			`"memory_limit_bytes":1048576,"memory_working_set_bytes":null,"oom_kills":null,"periods":10,` + noPressure + `,"throttled_periods":0,"throttled_seconds":1.5}`},
 		{"unlimited, and nothing measured", maxprocs.Stats{
 			GOMAXPROCS: 8,
 			Limit:      maxprocs.CPULimit{State: maxprocs.Unlimited},
-		}, `{"gomaxprocs":8,"limit_state":"unlimited","limit_cpus":null,"periods":null,"throttled_periods":null,"throttled_seconds":null}`},
+		}, nothing("unlimited")},
 		{"not known", maxprocs.Stats{
 			GOMAXPROCS: 8,
 			Limit:      maxprocs.CPULimit{State: maxprocs.Unknown, Err: errors.New("refused")},
 			Err:        errors.New("refused"),
-		}, `{"gomaxprocs":8,"limit_state":"unknown","limit_cpus":null,"periods":null,"throttled_periods":null,"throttled_seconds":null}`},
+		}, nothing("unknown")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := json.Marshal(figuresOf(tt.stats))
@@ -46,7 +57,10 @@ func TestPublished(t *testing.T) {
 	if v == nil {
 		t.Fatal("it is not published")
 	}
-	var f figures
+	var f struct {
+		GOMAXPROCS int    `json:"gomaxprocs"`
+		LimitState string `json:"limit_state"`
+	}
 	if err := json.Unmarshal([]byte(v.String()), &f); err != nil || f.GOMAXPROCS != runtime.GOMAXPROCS(0) || f.LimitState == "" {
 		t.Errorf("got %s, %v", v, err)
 	}

@@ -12,6 +12,7 @@ import (
 )
 
 func TestCollector(t *testing.T) {
+	used, limit, inUse, kills := 2500*time.Millisecond, int64(4096), int64(1024), int64(0)
 	for _, tt := range []struct {
 		name  string
 		stats maxprocs.Stats
@@ -21,16 +22,34 @@ func TestCollector(t *testing.T) {
 			GOMAXPROCS: 2,
 			Limit:      maxprocs.CPULimit{State: maxprocs.Limited, CPUs: 1.5},
 			Throttling: &maxprocs.Throttling{Periods: 10, Throttled: 1500 * time.Millisecond},
+			CPUTime:    &used,
+			Memory:     maxprocs.Memory{Limit: &limit, WorkingSet: &inUse, OOMKills: &kills},
+			Pressure:   maxprocs.Pressure{Memory: maxprocs.Stall{Some: &used}},
 		}, `
+# HELP maxprocs_cpu_seconds_total CPU time that the group used.
+# TYPE maxprocs_cpu_seconds_total counter
+maxprocs_cpu_seconds_total 2.5
 # HELP maxprocs_gomaxprocs GOMAXPROCS.
 # TYPE maxprocs_gomaxprocs gauge
 maxprocs_gomaxprocs 2
 # HELP maxprocs_limit_cpus CPU limit in effect, in CPUs; absent if there is none or it is not known.
 # TYPE maxprocs_limit_cpus gauge
 maxprocs_limit_cpus 1.5
-# HELP maxprocs_periods_total Periods of the limit in which the group ran.
+# HELP maxprocs_memory_limit_bytes Memory limit in effect; absent if there is none or it is not known.
+# TYPE maxprocs_memory_limit_bytes gauge
+maxprocs_memory_limit_bytes 4096
+# HELP maxprocs_memory_working_set_bytes Memory in use under that limit, without page cache that can be dropped first.
+# TYPE maxprocs_memory_working_set_bytes gauge
+maxprocs_memory_working_set_bytes 1024
+# HELP maxprocs_oom_kills_total Processes of this process's group that the kernel killed for a lack of memory.
+# TYPE maxprocs_oom_kills_total counter
+maxprocs_oom_kills_total 0
+# HELP maxprocs_periods_total Periods of the CPU limit in which the group ran.
 # TYPE maxprocs_periods_total counter
 maxprocs_periods_total 10
+# HELP maxprocs_pressure_memory_waiting_seconds_total Time for which a task of this process's group waited for memory (PSI, some).
+# TYPE maxprocs_pressure_memory_waiting_seconds_total counter
+maxprocs_pressure_memory_waiting_seconds_total 2.5
 # HELP maxprocs_throttled_periods_total Periods in which the group was throttled.
 # TYPE maxprocs_throttled_periods_total counter
 maxprocs_throttled_periods_total 0

@@ -2,12 +2,12 @@ package cgroup
 
 import (
 	"errors"
-	"os"
+	"path"
 	"path/filepath"
 	"testing"
 )
 
-func TestThrottlingAt(t *testing.T) {
+func TestAbove(t *testing.T) {
 	const pod = "/sys/fs/cgroup/a/b"
 	_, root := openFixture(t, "nested-limits")
 	writeFile(t, filepath.Join(root, pod, "cpu.stat"), []byte("nr_periods 9\nnr_throttled 4\nthrottled_usec 1\n"), false)
@@ -24,24 +24,51 @@ func TestThrottlingAt(t *testing.T) {
 		{"a group without the file", "/sys/fs/cgroup/a", Value[int64]{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if s, err := g.ThrottlingAt(tt.dir); err != nil || s.Periods != tt.periods {
+			above, err := g.Above(CPU, tt.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := above.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			var s CPUStat
+			if err := r.ReadCPU(&s); err != nil || s.Periods != tt.periods {
 				t.Errorf("got %v, %v; want %v", s.Periods, err, tt.periods)
+			}
+			if p, _ := above.Place(Memory).Get(); p.Dir != tt.dir {
+				t.Errorf("memory is at %s", p.Dir)
 			}
 		})
 	}
-	for _, dir := range []string{"/sys/fs/cgroup/a/other", "/sys/fs/cgroup/a/b/c/d", "", "/"} {
-		if s, err := g.ThrottlingAt(dir); err == nil || s.Periods.State() != Unreadable {
-			t.Errorf("%q: got %v, %v; want an error: it is not above the group", dir, s.Periods, err)
+	for _, dir := range []string{"/sys/fs/cgroup/a/other", "/sys/fs/cgroup/a/b/c/d", "/sys/fs/cgroup/a/b/", "", "/"} {
+		if got, err := g.Above(CPU, dir); err == nil {
+			t.Errorf("%q: got %v, want an error: it is not above the group", dir, got)
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(root, pod)); err != nil {
+	if _, err := (Group{}).Above(CPU, pod); err == nil {
+		t.Error("a group that was not located has one above")
+	}
+}
+
+// On v1 a controller whose hierarchy has another path has no group above that is known to
+// be the same.
+func TestAboveOfAnotherPath(t *testing.T) {
+	place := func(dir string) Value[Place] {
+		return ValueOf(Place{Version: V1, Dir: dir, Top: path.Dir(path.Dir(dir))})
+	}
+	g := Group{located: true}
+	g.places[CPU], g.places[CPUAcct], g.places[Memory] = place("/cpu/a/b"), place("/cpuacct/a/b"), place("/memory/a/c")
+	above, err := g.Above(CPU, "/cpu/a")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := g.ThrottlingAt(pod); !errors.Is(err, ErrGone) || s.Throttled.State() != Unreadable {
-		t.Errorf("got %v, %v; want gone", s.Throttled, err)
+	if p, _ := above.Place(CPUAcct).Get(); p.Dir != "/cpuacct/a" {
+		t.Errorf("got %v, want /cpuacct/a", p)
 	}
-	if _, err := (Group{}).ThrottlingAt(pod); err != nil {
-		t.Errorf("a group that was not located: got %v, want it in the values", err)
+	if got := above.Place(Memory); got.State() != Unreadable {
+		t.Errorf("got %v, want unreadable", got)
 	}
 }
 
