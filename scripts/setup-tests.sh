@@ -12,6 +12,9 @@ need chromium chromium      # the report is looked at in a browser
 need nginx nginx            # servers that this project did not write
 need haproxy haproxy
 need erl erlang-base
+need redis-server redis-server
+need memcached memcached
+need apache2 apache2-bin    # without its service
 ls /usr/sbin/php-fpm* >/dev/null 2>&1 || missing+=(php-fpm)
 need node nodejs             # a sample service's runtime, and npm's
 need npm npm
@@ -33,11 +36,13 @@ if ! command -v initdb >/dev/null 2>&1 && ! ls /usr/lib/postgresql/*/bin/initdb 
   fi
 fi
 
-# The packages of Docker, HAProxy and PHP-FPM would start daemons for the whole
+# The packages of Docker, HAProxy, PHP-FPM and others would start daemons for the whole
 # machine, now and at each boot; only their programs are wanted.
 without_service() {
   local policy=/usr/sbin/policy-rc.d made= status=0 php= units="docker.service docker.socket"
-  command -v haproxy >/dev/null 2>&1 || units="$units haproxy.service"
+  for unit in haproxy redis-server memcached; do
+    command -v "$unit" >/dev/null 2>&1 || units="$units $unit.service"
+  done
   command -v containerd >/dev/null 2>&1 || units="$units containerd.service"
   ls /usr/sbin/php-fpm* >/dev/null 2>&1 && php=yes
   if [ ! -e "$policy" ]; then
@@ -59,7 +64,7 @@ failed=
 install() {
   [ ${#missing[@]} -eq 0 ] && return
   local how=
-  case " ${missing[*]} " in *" docker.io "* | *" haproxy "* | *" php-fpm "*) how=without_service ;; esac
+  case " ${missing[*]} " in *" docker.io "* | *" haproxy "* | *" php-fpm "* | *" redis-server "* | *" memcached "*) how=without_service ;; esac
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "installing: ${missing[*]}"
     apt-get update -qq && DEBIAN_FRONTEND=noninteractive $how apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null && return

@@ -114,7 +114,7 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 	}
 	machine := runtimes.Machine{Online: s.online, Affinity: s.Info.Affinity}
 	knob := runtimes.KnobOf(s.Info)
-	command := started(s.Command)
+	command := runtimes.StartedBy(s.Command)
 	asIs := runtimes.Settings(s.Info, limit, machine, command)[0]
 	if asIs.Value == n && cpus != s.CPU.CPUs {
 		return "", Change{}
@@ -159,6 +159,9 @@ func (s service) collector(n int) string {
 func (s service) elsewhere(n int) (string, Change, bool) {
 	if why := runtimes.FewWorkers(s.Info); why != "" && n > s.Info.Parallelism.Value {
 		return "add replicas: " + why, Change{Replicas: true}, true
+	}
+	if runtimes.Spins(s.Info) && n > s.Info.Parallelism.Value {
+		return "add replicas: more threads of one process spin, and need CPUs for themselves", Change{Replicas: true}, true
 	}
 	if s.Info.Runtime == runtimes.HAProxy && s.Config != "" {
 		return fmt.Sprintf("set nbthread %d in the global section of %s", n, s.Config),
@@ -322,7 +325,7 @@ const period = 100 * time.Millisecond
 // found in PATH is named by its executable, unless that is an interpreter: a virtual
 // environment finds its packages by the name of the link.
 func (s service) again() []string {
-	words := Absolute(&s.Process, started(s.Command))
+	words := Absolute(&s.Process, runtimes.StartedBy(s.Command))
 	if len(words) == 0 || s.Info.Runtime == runtimes.Erlang { // erl starts the emulator, with variables that it sets
 		return nil
 	}
@@ -371,49 +374,6 @@ func withPort(word, port string) string {
 }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
-
-// started is the command that started a process; nil if it is not known. nginx
-// overwrites its arguments with a title: the master's title contains the command,
-// without quotes, a worker's does not. The titles of gunicorn, puma, unicorn, Sidekiq and
-// PHP-FPM, one argument of several words, do not contain it.
-func started(command []string) []string {
-	switch {
-	case len(command) == 0:
-		return command
-	case strings.HasPrefix(command[0], "nginx: "):
-	case len(command) == 1 && strings.Contains(command[0], " "):
-		return nil
-	default:
-		return command
-	}
-	words, _ := strings.CutPrefix(strings.Join(command, " "), "nginx: master process ")
-	if strings.HasPrefix(words, "nginx: ") {
-		return nil
-	}
-	return directives(strings.Fields(words))
-}
-
-// directives joins the words of nginx's option -g, up to its last semicolon, to the one
-// argument that they were.
-func directives(words []string) (all []string) {
-	for i := 0; i < len(words); i++ {
-		all = append(all, words[i])
-		if words[i] != "-g" {
-			continue
-		}
-		end := i + 1
-		for j := i + 1; j < len(words); j++ {
-			if strings.HasSuffix(words[j], ";") {
-				end = j
-			}
-		}
-		if end < len(words) {
-			all = append(all, strings.Join(words[i+1:end+1], " "))
-			i = end
-		}
-	}
-	return all
-}
 
 // Quoted writes a command for a shell. ${port}, which is millicore's, is quoted too.
 func Quoted(command []string) string {

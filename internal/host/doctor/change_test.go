@@ -83,7 +83,7 @@ func TestTheCommandThatVerifies(t *testing.T) {
 		{"a process that listens on no port", func(p *inspect.Process) { p.Listens = new(bool) }, ""},
 		{"a child of one that does", func(p *inspect.Process) { p.Listens, p.Parent = new(bool), 41 },
 			"millicore try --cpu 2 -- /venv/bin/python /venv/bin/gunicorn app:app"},
-		{"a program that does not speak HTTP", func(p *inspect.Process) { p.Info.Runtime, p.Info.Program = runtimes.Unknown, "redis-server" }, ""},
+		{"a program that does not speak HTTP", func(p *inspect.Process) { p.Info.Runtime, p.Info.Program = runtimes.Redis, "redis-server" }, ""},
 		{"PHP-FPM, which speaks FastCGI", func(p *inspect.Process) { p.Info.Runtime = runtimes.PHP }, ""},
 		{"another period than that of try", func(p *inspect.Process) { p.CPU.Period = 10 * time.Millisecond }, ""},
 		{"a port", func(p *inspect.Process) {

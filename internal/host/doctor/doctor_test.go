@@ -594,11 +594,11 @@ func TestStarted(t *testing.T) {
 		"nginx -c /etc/n":    {"nginx: master process nginx -c /etc/n"},
 		"":                   {"nginx: worker process"},
 	} {
-		if got := Quoted(started(command)); got != want {
+		if got := Quoted(runtimes.StartedBy(command)); got != want {
 			t.Errorf("%q: got %q, want %q", command, got, want)
 		}
 	}
-	if started(nil) != nil {
+	if runtimes.StartedBy(nil) != nil {
 		t.Error("no command is no command")
 	}
 }

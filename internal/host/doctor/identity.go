@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
 // Service names the service that a process belongs to, as it is called after a restart, an
@@ -68,7 +69,7 @@ var numbers = regexp.MustCompile(`\d+(\.\d+)*`)
 // shape is what a command starts: the first two arguments that are neither options nor
 // values such as numbers and addresses, without folders, versions and numbers.
 func shape(p *inspect.Process) (words []string) {
-	command := started(p.Command)
+	command := runtimes.StartedBy(p.Command)
 	for _, arg := range command[min(1, len(command)):] {
 		word := numbers.ReplaceAllString(path.Base(arg), "#")
 		if strings.HasPrefix(arg, "-") || strings.Trim(word, "#.:/,%") == "" {

@@ -244,8 +244,13 @@ func (s service) fewer() bool { return s.compete() && s.cpus() > s.least() && !s
 
 // least is the lowest parallelism that is advised: what can use all of the limit, and 2.
 // One instead of two halves p99 at saturation, and raises it at 60% of that load
-// (test/advice/README.md).
-func (s service) least() int { return max(2, s.fit()) }
+// (test/advice/README.md). Threads that spin need a CPU each.
+func (s service) least() int {
+	if runtimes.Spins(s.Info) {
+		return max(1, int(s.CPU.CPUs))
+	}
+	return max(2, s.fit())
+}
 
 // single reports whether one thread instead of two would lower p99 at saturation: two
 // compete for a limit of 1 CPU or less.
@@ -253,17 +258,9 @@ func (s service) single() bool {
 	return s.compete() && s.fit() == 1 && s.cpus() == 2 && !s.waits()
 }
 
-// waits reports whether the units that the parallelism counts are blocked while they
-// wait, so that less parallelism means less concurrency: worker processes of Python
-// or Ruby, threads of a pool that a JVM or .NET sizes by it. In the other runtimes a
-// waiting task frees its thread.
-func (s service) waits() bool {
-	switch s.Info.Runtime {
-	case runtimes.Go, runtimes.Nginx, runtimes.Deno, runtimes.Envoy, runtimes.HAProxy, runtimes.Erlang:
-		return false
-	}
-	return !s.Info.Tokio
-}
+// waits reports whether threads or processes are blocked while they wait, so that fewer of
+// them serve fewer requests at once.
+func (s service) waits() bool { return runtimes.Blocks(s.Info) }
 
 // stall is how long a service is throttled in each period if all its threads run:
 // T·(1 − Q/P) (docs/doctor.md).

@@ -42,6 +42,11 @@ func (s service) throttled() []Finding {
 	case s.fewer():
 		f.Mechanism = "more threads than the limit has CPUs use the quota up early; then " + stops
 		f.Expect = Effect{Saturated: "lower p99, about the same throughput", Ordinary: "little change"}
+		if s.threads != nil && runtimes.Spins(s.Info) && s.threads.Full > s.fit() {
+			f.Mechanism = "its threads spin while they wait for work and for each other; more of them than the limit has CPUs use the quota up early; then " + stops
+			f.Expect = Effect{Saturated: "throughput grows, the more the lower the limit is", Ordinary: "fewer stops, lower p99"}
+			f.Confidence = High
+		}
 		text, c := s.change(s.least())
 		s.fix(&f, text, c)
 	case measured && used >= high:
@@ -96,7 +101,7 @@ func (s service) spins() bool {
 	case runtimes.Rust:
 		return !s.Info.Tokio && !s.Info.Actix && !s.Info.Rayon
 	}
-	return false
+	return runtimes.Spins(s.Info)
 }
 
 // helped reports whether a Python or Ruby has busy threads that may be of a library, such as

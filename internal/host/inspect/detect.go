@@ -52,7 +52,7 @@ func (s *Scanner) detect(f found, command []string, hasWorkers bool) (runtimes.I
 		if ok && info.Runtime == runtimes.Go { // read below, for replicas too
 			info.Notes = slices.DeleteFunc(info.Notes, func(note string) bool { return strings.Contains(note, "GOMAXPROCS") })
 		}
-		if ok && !hasWorkers && !(info.Runtime == runtimes.Unknown && s.young(f.stat)) {
+		if ok && !hasWorkers && !(info.Runtime == runtimes.Unknown && s.young(f.stat)) && !runtimes.ByThreads(info) {
 			if len(s.known) >= mostPrograms {
 				clear(s.known)
 			}

@@ -17,9 +17,6 @@ var (
 	dotnetPath  = regexp.MustCompile(`/Microsoft\.NETCore\.App/(\d+\.\d+\.\d+)`)
 	rubyLibrary = regexp.MustCompile(`libruby(?:-\d+\.\d+)?\.so\.(\d+\.\d+(?:\.\d+)?)$`)
 	pyLibrary   = regexp.MustCompile(`libpython(\d+\.\d+)(t?)`)
-	phpName     = regexp.MustCompile(`^php-fpm(\d+\.\d+)?$`)
-	ertsPath    = regexp.MustCompile(`/erts-(\d+(?:\.\d+)*)/`)
-	postgresDir = regexp.MustCompile(`/(?:postgresql/|pgsql-)(\d+)/bin/postgres$`)
 	uvLibrary   = regexp.MustCompile(`libuv\.so\.(1\.\d+\.\d+)$`)
 	javaVersion = regexp.MustCompile(`(?m)^JAVA_VERSION="([^"\n]{1,40})"`)
 )
@@ -59,6 +56,7 @@ func Decide(e Evidence) Info {
 		info.Server = serverOf(e.Args)
 	}
 	info.Flags = flags(info.Runtime, info.Server, e.Args)
+	info.Math = mathOf(e)
 	decideParallelism(e, &info)
 	return info
 }
@@ -107,6 +105,7 @@ func decideRuntime(e Evidence, info *Info) {
 	ruby, hasRuby := e.library("libruby")
 	pythonExe := pythonName.FindStringSubmatch(info.Program)
 	rubyExe := rubyName.FindStringSubmatch(info.Program)
+	server, name, isServer := programNamed(info.Program, startedAs(e))
 
 	switch b := e.Binary; {
 	case isJVM:
@@ -141,19 +140,13 @@ func decideRuntime(e Evidence, info *Info) {
 		if rubyExe == nil {
 			info.By = path.Base(ruby.Path) + ", which it loads"
 		}
-	case info.Program == "nginx" || info.Program == "nginx-debug" || info.Program == "openresty":
-		is(Nginx, byName, "")
+	case isServer:
+		by := byName
+		if name != info.Program {
+			info.Program, by = name, "the name as which it was started"
+		}
+		is(server.runtime, by, first(server.version, e.Exe))
 		_, info.Musl = e.library("ld-musl-")
-	case phpName.MatchString(info.Program):
-		is(PHP, byName, first(phpName, info.Program))
-	case info.Program == "envoy":
-		is(Envoy, byName, "")
-	case info.Program == "beam.smp":
-		is(Erlang, byName, first(ertsPath, e.Exe))
-	case info.Program == "postgres":
-		is(Postgres, byName, first(postgresDir, e.Exe))
-	case info.Program == "haproxy":
-		is(HAProxy, byName, "")
 	case b.Rustc != "":
 		is(Rust, "the Rust compiler's mark in the executable", b.Rustc)
 		info.Tokio = b.Tokio || slices.ContainsFunc(e.ThreadNames, isTokio)
@@ -253,23 +246,11 @@ func decideParallelism(e Evidence, info *Info) {
 		if info.Workers > 0 {
 			set(info.Workers, Read, count(info.Workers, "worker process")+" at present")
 		}
-	case Envoy:
-		n := 0
-		for _, name := range e.ThreadNames {
-			if strings.HasPrefix(name, envoyWorker) {
-				n++
-			}
-		}
-		if n > 0 {
-			set(n, Read, "its threads "+envoyWorker+"n")
-		}
 	case Erlang:
 		if n, ok := erlangSchedulers(info.Flags); ok {
 			set(n, Declared, "+S in its options")
-		}
-	case HAProxy:
-		if info.Threads > 0 {
-			set(info.Threads, Read, "its threads")
+		} else if e.Schedulers > 0 {
+			set(e.Schedulers, Read, "the highest number of its scheduler threads that ran")
 		}
 	case Deno:
 		if isDenoParallel(info.Flags) {
@@ -277,6 +258,10 @@ func decideParallelism(e Evidence, info *Info) {
 				set(n, Declared, "DENO_JOBS in the environment")
 			}
 			return
+		}
+	default:
+		if p := programOf(info.Runtime).counted(e.ThreadNames, info.Threads); p.Value > 0 {
+			info.Parallelism = p
 		}
 	}
 	if info.loops() {
@@ -314,7 +299,11 @@ func granianPool(e Evidence) *Parallelism {
 	return &Parallelism{Value: 1, Source: Predicted, From: "granian has 1 thread for I/O in each worker, regardless of the CPUs"}
 }
 
+// first is the first group of a pattern; "" without a match or a pattern.
 func first(pattern *regexp.Regexp, s string) string {
+	if pattern == nil {
+		return ""
+	}
 	if found := pattern.FindStringSubmatch(s); found != nil {
 		return found[1]
 	}

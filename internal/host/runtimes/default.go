@@ -58,8 +58,6 @@ func Default(info Info, limit Limit, m Machine) (n int, why string) {
 		return envoyDefault(info, limit, m)
 	case Erlang:
 		return erlangDefault(info, limit, m)
-	case Postgres:
-		return 0, "PostgreSQL runs a process for each connection, regardless of the limit"
 	case HAProxy:
 		return haproxyDefault(m)
 	case Deno:
@@ -72,6 +70,9 @@ func Default(info Info, limit Limit, m Machine) (n int, why string) {
 	}
 	if info.Lockless {
 		return 0, info.Runtime.Title() + " has no global lock here: the program sets the number of its threads"
+	}
+	if p := programOf(info.Runtime); p.rule != "" {
+		return p.fallback(info)
 	}
 	return 0, "no rule is known for this program"
 }

@@ -17,8 +17,11 @@ type Evidence struct {
 	Env       map[string]string // variables that IsEnvKnob accepts, those that state versions, and PORT
 	Mappings  []Mapping
 	Threads   int
-	// ThreadNames are the distinct names of its threads.
+	// ThreadNames are the names of its threads, one for each.
 	ThreadNames []string
+	// Schedulers is the highest number of a scheduler thread of Erlang that ran for more than
+	// its start.
+	Schedulers  int
 	Affinity    int           // CPUs of its mask
 	Used        time.Duration // CPU time since its start
 	Workers     int           // worker processes below it

@@ -34,7 +34,7 @@ func flags(runtime Name, server string, args []string) []string {
 		}
 	case Python, Ruby:
 		if s, ok := serverNamed(server); ok {
-			found = s.flags(args)
+			found = optionFlags(s.options, args)
 		}
 	case Envoy:
 		for i, arg := range args {
@@ -47,6 +47,8 @@ func flags(runtime Name, server string, args []string) []string {
 		}
 	case Erlang:
 		found = erlangFlags(args)
+	default:
+		found = optionFlags(programOf(runtime).options, args)
 	}
 	return found
 }

@@ -2,7 +2,6 @@ package runtimes
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,21 +79,16 @@ func KnobOf(info Info) Knob {
 		return Knob{Words: info.Runtime.Title() + " has no global lock here: the program sets the number of its threads; see its own options, or add replicas"}
 	case PHP:
 		return Knob{Setting: "pm.max_children", File: "the pool's configuration", Words: "pm.max_children is set in the pool's configuration: change it there"}
-	case HAProxy:
-		return Knob{Setting: "nbthread", File: "the global section of HAProxy's configuration",
-			Words: "nbthread is set in the global section of HAProxy's configuration: change it there"}
-	case Envoy:
-		return Knob{Command: true, Setting: "--concurrency", File: "Envoy's command", Words: "--concurrency is set in Envoy's command: change it there"}
 	case Erlang:
 		name := "ERL_FLAGS"
 		if strings.Contains(info.Env["ERL_ZFLAGS"], "+S") { // it comes last
 			name = "ERL_ZFLAGS"
 		}
 		return Knob{Env: name, prefix: "+S ", keep: true, Words: name + "=+S n"}
-	case Postgres:
-		return Knob{Words: "PostgreSQL runs a process for each connection: limit them with a connection pool, and a query's processes with max_parallel_workers_per_gather"}
 	}
-	switch {
+	switch p := programOf(info.Runtime); {
+	case p.title != "":
+		return p.knob()
 	case info.loops() && info.Workers > 1:
 		return Knob{Words: fmt.Sprintf("%s runs one event loop in each process, and the program starts %s: change their number in the program or its options",
 			info.Runtime.Title(), count(info.Workers, "worker process"))}
@@ -221,10 +215,10 @@ func (k Knob) setting(info Info, n int, command []string) (Setting, bool) {
 		s.Label, s.Env = fmt.Sprintf("%s=%s%d", k.Env, k.prefix, n), map[string]string{k.Env: v}
 		return s, true
 	}
-	if info.Runtime == Envoy {
-		s.Label, s.Command = fmt.Sprintf("--concurrency %d", n), Reworked(info, command, n)
-		if s.Command == nil && len(command) > 0 && path.Base(command[0]) == "envoy" {
-			s.Command = append(slices.Clone(command), "--concurrency", strconv.Itoa(n))
+	if p := programOf(info.Runtime); len(p.options) > 0 {
+		s.Label, s.Command = fmt.Sprintf("%s %d", p.options[0], n), Reworked(info, command, n)
+		if s.Command == nil {
+			s.Command = p.withOption(command, n)
 		}
 		return s, s.Command != nil
 	}

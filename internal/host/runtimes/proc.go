@@ -109,7 +109,7 @@ func (f FS) Evidence(pid int) (Evidence, error) {
 			unread("its executable", err)
 		}
 	}
-	e.ThreadNames = f.threadNames(pid)
+	e.ThreadNames, e.Schedulers = f.threadNames(pid)
 	if e.JavaRelease, err = f.javaRelease(e); err != nil {
 		unread("its Java version", err)
 	}
@@ -181,16 +181,24 @@ func (f FS) gomaxprocs(e Evidence) (int, error) {
 // mostThreads bounds how many threads of a process are looked at.
 const mostThreads = 4096
 
-func (f FS) threadNames(pid int) []string {
+// threadNames reads the names of the threads, and the highest number of a scheduler of
+// Erlang that ran.
+func (f FS) threadNames(pid int) (names []string, schedulers int) {
 	tasks, _ := f.host.Names(pid, "task", mostThreads)
-	var names []string
 	for _, task := range tasks {
 		text, _ := f.read(pid, filepath.Join("task", task, "comm"))
-		if name := strings.TrimSpace(string(text)); name != "" && !slices.Contains(names, name) {
+		name := strings.TrimSpace(string(text))
+		if name != "" {
 			names = append(names, name)
 		}
+		if n := scheduler(name); n > schedulers {
+			text, _ := f.read(pid, filepath.Join("task", task, "schedstat"))
+			if stat, err := proc.ParseSchedstat(text); err == nil && stat.Ran >= schedulerRan {
+				schedulers = n
+			}
+		}
 	}
-	return names
+	return names, schedulers
 }
 
 // javaRelease reads the file "release" in the JVM's folder, which is two to five

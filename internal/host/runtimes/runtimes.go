@@ -11,6 +11,7 @@
 package runtimes
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -20,22 +21,29 @@ type Name string
 
 // The runtimes that Detect distinguishes.
 const (
-	Go       Name = "go"
-	Node     Name = "node"
-	Bun      Name = "bun"
-	Deno     Name = "deno"
-	JVM      Name = "jvm"
-	Python   Name = "python"
-	DotNet   Name = "dotnet"
-	Ruby     Name = "ruby"
-	Rust     Name = "rust"
-	Nginx    Name = "nginx"
-	PHP      Name = "php"
-	Envoy    Name = "envoy"
-	Erlang   Name = "erlang"
-	Postgres Name = "postgresql"
-	HAProxy  Name = "haproxy"
-	Unknown  Name = "unknown"
+	Go        Name = "go"
+	Node      Name = "node"
+	Bun       Name = "bun"
+	Deno      Name = "deno"
+	JVM       Name = "jvm"
+	Python    Name = "python"
+	DotNet    Name = "dotnet"
+	Ruby      Name = "ruby"
+	Rust      Name = "rust"
+	Nginx     Name = "nginx"
+	PHP       Name = "php"
+	Envoy     Name = "envoy"
+	Erlang    Name = "erlang"
+	Postgres  Name = "postgresql"
+	HAProxy   Name = "haproxy"
+	Redis     Name = "redis"
+	Valkey    Name = "valkey"
+	Memcached Name = "memcached"
+	MariaDB   Name = "mariadb"
+	MySQL     Name = "mysql"
+	Apache    Name = "apache"
+	Varnish   Name = "varnish"
+	Unknown   Name = "unknown"
 )
 
 // Source is where a figure comes from.
@@ -64,7 +72,7 @@ type Info struct {
 	By          string      `json:"by,omitempty"` // what the runtime was detected by, in words
 	Version     string      `json:"version,omitempty"`
 	VersionFrom Source      `json:"version_from,omitempty"`
-	Program     string      `json:"program,omitempty"` // base name of the executable; of an unknown runtime, as which it was started
+	Program     string      `json:"program,omitempty"` // base name of the executable; of an unknown runtime or a server that is detected by its name, as which it was started
 	Parallelism Parallelism `json:"parallelism"`       // at present; if it is not known, Default predicts it
 	Threads     int         `json:"threads,omitempty"` // kernel threads; 0: not known
 	Workers     int         `json:"workers,omitempty"` // worker processes of the same program
@@ -92,6 +100,9 @@ type Info struct {
 	RoundsUp bool `json:"rounds_up,omitempty"`
 	// Musl: the C library is musl, whose count of CPUs follows the affinity mask.
 	Musl bool `json:"musl,omitempty"`
+	// Math is the library of linear algebra or OpenMP that it has loaded, which computes with
+	// threads of its own: a name of mathLibraries.
+	Math string `json:"math,omitempty"`
 	// Lockless: a Python or Ruby without a global lock.
 	Lockless bool `json:"lockless,omitempty"`
 
@@ -154,20 +165,8 @@ func (n Name) Title() string {
 		return "Ruby"
 	case Rust:
 		return "Rust"
-	case Nginx:
-		return "nginx"
-	case PHP:
-		return "PHP-FPM"
-	case Envoy:
-		return "Envoy"
-	case Erlang:
-		return "Erlang"
-	case Postgres:
-		return "PostgreSQL"
-	case HAProxy:
-		return "HAProxy"
 	}
-	return "unknown runtime"
+	return cmp.Or(programOf(n).title, "unknown runtime")
 }
 
 // loops reports whether a process runs code on one thread at a time, so that only more

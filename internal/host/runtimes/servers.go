@@ -46,12 +46,12 @@ var servers = []server{
 	{name: "unicorn", setting: "worker_processes", file: "unicorn's configuration file"},
 }
 
-// otherProtocols are programs whose port does not speak HTTP.
-var otherProtocols = []string{"redis-server", "valkey-server", "keydb-server", "memcached", "mysqld", "mariadbd", "mongod", "pgbouncer", "nats-server", "sshd"}
+// otherProtocols are programs beside the table whose port does not speak HTTP.
+var otherProtocols = []string{"keydb-server", "mongod", "pgbouncer", "nats-server", "sshd"}
 
 // SpeaksHTTP reports whether a program may speak HTTP on its port. PHP-FPM speaks FastCGI.
 func SpeaksHTTP(info Info) bool {
-	return info.Runtime != Postgres && info.Runtime != PHP && !slices.Contains(otherProtocols, info.Program)
+	return !programOf(info.Runtime).other && !slices.Contains(otherProtocols, info.Program)
 }
 
 // FewWorkers is why more worker processes than a server has are not advised, in words;
@@ -64,11 +64,10 @@ func FewWorkers(info Info) string {
 // workerOptions are the options of a command that set its number of workers. Those of one
 // letter may be joined with the number.
 func workerOptions(info Info) []string {
-	if info.Runtime == Envoy {
-		return []string{"--concurrency"}
+	if s, ok := serverNamed(info.Server); ok {
+		return s.options
 	}
-	s, _ := serverNamed(info.Server)
-	return s.options
+	return programOf(info.Runtime).options
 }
 
 // Reworked is a command with another number of workers; nil if it sets none.
@@ -152,12 +151,12 @@ func serverOf(args []string) string {
 	return ""
 }
 
-// flags returns the arguments that set the number of workers, unchanged: -w 2, -w2,
+// optionFlags returns the options that set a number, with it, unchanged: -w 2, -w2,
 // --workers 2, --workers=2.
-func (s server) flags(args []string) []string {
+func optionFlags(options, args []string) []string {
 	var found []string
 	for i, arg := range args {
-		for _, option := range s.options {
+		for _, option := range options {
 			rest, ok := strings.CutPrefix(arg, option)
 			switch {
 			case !ok:
@@ -176,10 +175,10 @@ func (s server) flags(args []string) []string {
 
 // declared is the number of workers that the command sets, else a variable.
 func (s server) declared(info Info) (n int, where string) {
-	if n := s.number(info.Flags); n > 0 {
+	if n := optionNumber(s.options, info.Flags); n > 0 {
 		return n, "the command"
 	}
-	if n := s.number(s.flags(strings.Fields(info.Env[s.args]))); n > 0 {
+	if n := optionNumber(s.options, optionFlags(s.options, strings.Fields(info.Env[s.args]))); n > 0 {
 		return n, s.args
 	}
 	if s.env == "" {
@@ -191,10 +190,10 @@ func (s server) declared(info Info) (n int, where string) {
 	return 0, ""
 }
 
-// number is the number of workers among the results of flags; 0: none.
-func (s server) number(flags []string) (n int) {
+// optionNumber is the number among the results of optionFlags; 0: none.
+func optionNumber(options, flags []string) (n int) {
 	for _, flag := range flags {
-		for _, option := range append([]string{""}, s.options...) {
+		for _, option := range append([]string{""}, options...) {
 			if v, ok := positive(strings.TrimPrefix(strings.TrimPrefix(flag, option), "=")); ok {
 				n = v
 			}
@@ -236,7 +235,7 @@ func serverKnob(info Info) Knob {
 		}
 		return Knob{Setting: "workers", File: "the command",
 			Words: fmt.Sprintf("%s gets its workers from the command (%s)%s: change it there", s.name, strings.Join(info.Flags, " "), over)}
-	case s.args != "" && s.number(s.flags(strings.Fields(info.Env[s.args]))) > 0:
+	case s.args != "" && optionNumber(s.options, optionFlags(s.options, strings.Fields(info.Env[s.args]))) > 0:
 		return Knob{Env: s.args, prefix: "-w ", keep: true, Words: s.args + "=-w n"}
 	case s.env != "":
 		return Knob{Env: s.env, Words: s.env + "=n (worker processes of " + s.name + ")"}
@@ -247,10 +246,7 @@ func serverKnob(info Info) Knob {
 	return Knob{Setting: s.setting, File: s.file, Words: fmt.Sprintf("%s gets its workers from %s in %s: change it there", s.name, s.setting, s.file)}
 }
 
-const (
-	envoyWorker   = "wrk:worker_" // begins the name of an Envoy worker thread
-	cpusetThreads = "--cpuset-threads"
-)
+const cpusetThreads = "--cpuset-threads"
 
 // envoyDefault follows Envoy's source/server/options_impl_platform_linux.cc. From 1.37
 // on the rule with --cpuset-threads includes the limit, rounded down. Without that

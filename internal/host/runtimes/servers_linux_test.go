@@ -34,7 +34,7 @@ func until(t *testing.T, cmd *exec.Cmd, end syscall.Signal, good func(Info) bool
 	var err error
 	defer func() {
 		if t.Failed() {
-			t.Logf("got %+v, %v", info, err)
+			t.Logf("got %s: %+v with %d workers, %v", info, info.Parallelism, info.Workers, err)
 		}
 	}()
 	testkit.Until(t, "the server is detected with its workers", func() bool {
@@ -66,6 +66,68 @@ func TestRealHAProxy(t *testing.T) {
 		n, _ := Default(info, LimitOf(0.5), Machine{Affinity: info.Affinity, Online: info.Affinity})
 		return info.Runtime == HAProxy && info.Parallelism == Parallelism{info.Affinity, Read, "its threads"} && n == info.Affinity
 	})
+}
+
+// The I/O threads of Redis are counted, though Debian's redis-server is a link to
+// redis-check-rdb.
+func TestRealRedis(t *testing.T) {
+	redis := installed(t, "redis-server")
+	for _, n := range []int{1, 3} {
+		cmd := exec.Command(redis, "--port", freePort(t), "--bind", "127.0.0.1", "--save", "", "--io-threads", strconv.Itoa(n))
+		cmd.Dir = t.TempDir()
+		until(t, cmd, syscall.SIGTERM, func(info Info) bool {
+			return info.Runtime == Redis && info.Program == "redis-server" && info.Parallelism == Parallelism{n, Read, "its threads io_thd_n, and the main thread"}
+		})
+	}
+}
+
+func TestRealMemcached(t *testing.T) {
+	memcached := installed(t, "memcached")
+	for _, args := range [][]string{nil, {"-t", "2"}} {
+		cmd := exec.Command(memcached, append([]string{"-u", "root", "-s", filepath.Join(t.TempDir(), "socket")}, args...)...)
+		until(t, cmd, syscall.SIGTERM, func(info Info) bool {
+			n, _ := Default(info, LimitOf(0.5), Machine{Online: 64})
+			return info.Runtime == Memcached && info.Parallelism == Parallelism{n, Read, "its threads mc-worker"}
+		})
+	}
+}
+
+// The child processes of Apache are counted, and no parallelism is stated.
+func TestRealApache(t *testing.T) {
+	apache := installed(t, "apache2")
+	modules := "/usr/lib/apache2/modules/"
+	if _, err := os.Stat(modules + "mod_mpm_event.so"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "apache.conf")
+	write(t, conf, "LoadModule mpm_event_module "+modules+"mod_mpm_event.so\nLoadModule authz_core_module "+modules+"mod_authz_core.so\n"+
+		"Listen 127.0.0.1:"+freePort(t)+"\nServerName x\nPidFile "+dir+"/pid\nErrorLog "+dir+"/error\nUser nobody\nGroup nogroup\nDefaultRuntimeDir "+dir+"\nStartServers 2\nServerLimit 2\nMinSpareThreads 50\nMaxRequestWorkers 50\n")
+	until(t, exec.Command(apache, "-DFOREGROUND", "-f", conf), syscall.SIGTERM, func(info Info) bool { return info.Runtime == Apache && info.Workers == 2 })
+}
+
+func TestRealVarnish(t *testing.T) {
+	varnish := installed(t, "varnishd")
+	dir := t.TempDir()
+	cmd := exec.Command(varnish, "-F", "-a", "127.0.0.1:0", "-b", "127.0.0.1:1", "-n", dir, "-j", "none", "-T", "none")
+	until(t, cmd, syscall.SIGTERM, func(info Info) bool {
+		return info.Runtime == Varnish && info.Parallelism.Value == 0 && info.Workers == 1
+	})
+}
+
+// Without an option the schedulers are those of its threads that ran.
+func TestRealErlangThreads(t *testing.T) {
+	erl := installed(t, "erl")
+	for _, online := range []string{"4:2", "4:1"} {
+		cmd := start(t, "ready", nil, erl, "+S", online, "-noshell", "-noinput", "-eval",
+			`[spawn(fun F() -> lists:seq(1, 1000), F() end) || _ <- lists:seq(1, 4)], io:format("ready~n").`)
+		var e Evidence
+		testkit.Until(t, "all schedulers that are online ran", func() (done bool) {
+			var err error
+			e, err = Host().Evidence(cmd.Process.Pid)
+			return err == nil && strconv.Itoa(e.Schedulers) == online[2:]
+		})
+	}
 }
 
 // ERL_FLAGS overrides the command.

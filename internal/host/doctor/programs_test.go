@@ -1,0 +1,61 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/host/threads"
+)
+
+// spinning is a Redis whose I/O threads all want a CPU all the time, under a limit.
+func spinning(n int, limit float64, full int) inspect.Process {
+	p := watched(goService(n, limit), 410, 412, 1)
+	p.Command = []string{"redis-server *:6379"}
+	p.Info = runtimes.Info{Runtime: runtimes.Redis, Program: "redis-server", Affinity: 8, Parallelism: runtimes.Parallelism{Value: n, Source: runtimes.Read}}
+	p.Threads = &threads.Use{Length: p.Throttling.Watch.Length, Read: n + 3, Busy: full, Full: full, Ran: p.Used, BusyRan: p.Used}
+	return p
+}
+
+// Threads that spin need a CPU each, so their number is the limit rounded down, and is never
+// raised.
+func TestTheThreadsOfRedis(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		process inspect.Process
+		want    Change
+		sure    Confidence
+	}{
+		{"four under less than a CPU", spinning(4, 0.8, 4), Change{Setting: "io-threads", File: "redis.conf or its command", Value: 1}, High},
+		{"four under two and a half", also(spinning(4, 2.5, 4), func(p *inspect.Process) { p.Throttling.Watch.Stopped *= 10 }), Change{Setting: "io-threads", File: "redis.conf or its command", Value: 2}, High},
+		{"by its command", also(spinning(4, 0.8, 4), func(p *inspect.Process) {
+			p.Command = []string{"redis-server", "--io-threads", "4"}
+		}), Change{Command: []string{"redis-server", "--io-threads", "1"}, Value: 1}, High},
+		{"threads that sleep", spinning(4, 0.8, 1), Change{Setting: "io-threads", File: "redis.conf or its command", Value: 1}, Medium},
+		{"one thread under two CPUs", also(spinning(1, 2, 1), func(p *inspect.Process) {
+			p.Throttling.Watch.Throttled, p.Throttling.Watch.Stopped = 0, 0
+			half := *p.Throttling.Watch.Used / 2
+			p.Throttling.Watch.Used, p.Used = &half, half
+		}), Change{Replicas: true}, High},
+	} {
+		f := examine(test.process)[0]
+		if len(f.Changes) != 1 || f.Confidence != test.sure || !same(f.Changes[0], test.want) {
+			t.Errorf("%s: %s, %s, %+v", test.name, f.Title, f.Confidence, f.Changes)
+		}
+		if test.want.Value > 0 && (f.Level != Critical || strings.Contains(f.Fix[0], "raise the limit")) {
+			t.Errorf("%s: %s, %q", test.name, f.Level, f.Fix)
+		}
+	}
+}
+
+func same(a, b Change) bool {
+	return slices.Equal(a.Command, b.Command) && a.Setting == b.Setting && a.File == b.File && a.Value == b.Value && a.Replicas == b.Replicas && a.CPUs == b.CPUs
+}
+
+// also changes a process that nothing else has.
+func also(p inspect.Process, change func(*inspect.Process)) inspect.Process {
+	change(&p)
+	return p
+}
