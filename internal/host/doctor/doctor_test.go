@@ -261,8 +261,7 @@ func TestAFindingWhole(t *testing.T) {
 			"limit of 2 CPUs (200 ms in each 100 ms) set by its own group /pods/api",
 			"watched for 50 s: 157 of 412 periods throttled (500 elapsed), 41.0 ms each, summed over the CPUs, 95% of the limit used; " +
 				"since the group was created: 157 of 412 periods throttled, 41.0 ms each, summed over the CPUs",
-			"8 running threads use up the quota in 25.0 ms and are then throttled for 75.0 ms of each 100 ms",
-			"about 2.4 threads ran at once in throttled periods, and shared a limit of 2 CPUs",
+			"about 2.4 threads wanted to run at once in throttled periods, and shared a limit of 2 CPUs",
 		},
 		Fix: []string{"try GOMAXPROCS=2", "verify: millicore try --cpu 2 --memory 256Mi --env GOMAXPROCS=8 -- /app/api --port 80"},
 		Mechanism: "more threads than the limit has CPUs use the quota up early; then the kernel stops all threads until the next period, " +
@@ -843,6 +842,17 @@ func TestReported(t *testing.T) {
 	want := []string{"info: os.cpu_count() reports 8 CPUs under a limit of 2 CPUs; the process has 9 threads"}
 	if diff := cmp.Diff(want, titles(examine(python(9)))); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// The name includes the container, which distinguishes processes of the same name, and words
+// of the process are quoted for the shell.
+func TestWordsOfTheProcess(t *testing.T) {
+	p := watched(goService(8, 2), 157, 412, 0.95)
+	p.Container, p.Command = "cart", []string{"/a'b", "$(reboot)", "\x1b]0;title\a"}
+	f := examine(p)[0]
+	if fix := strings.Join(f.Fix, "\n"); f.Name != "cart/api" || strings.Contains(fix, "\x1b") || !strings.Contains(fix, `-- '/a'\''b' '$(reboot)' '␛]0;title␇'`) {
+		t.Errorf("got %s, %s", f.Name, fix)
 	}
 }
 

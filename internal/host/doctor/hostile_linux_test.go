@@ -20,6 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/paragraphs"
 	"github.com/millicore/millicore/internal/show/diagnosis"
 	"github.com/millicore/millicore/test/testkit"
 )
@@ -162,7 +163,7 @@ func TestHostileProcesses(t *testing.T) {
 		t.Fatal("the scan does not end")
 	}
 	var text, asJSON strings.Builder
-	must(doctor.Text(&text, host, doctor.Examine(host), display.Terminal{}))
+	must(paragraphs.Write(&text, host, doctor.Examine(host), display.Terminal{}))
 	must(diagnosis.JSON(&asJSON, host, doctor.Examine(host), diagnosis.View{}))
 	self := false
 	for _, p := range host.Processes {

@@ -98,7 +98,7 @@ func (s service) bound() bool {
 	used, ok := s.used()
 	p := s.Info.Parallelism.Value
 	return ok && used >= full && s.counts != nil && s.CPU.Period > 0 && p > 0 && float64(p) <= s.CPU.CPUs &&
-		s.running() < crowd*s.CPU.CPUs
+		s.running() < more*s.CPU.CPUs
 }
 
 // filled is whether the process with its workers ran for almost all of its parallelism: it

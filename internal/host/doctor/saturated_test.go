@@ -260,7 +260,9 @@ func TestThreadsThatMaySpin(t *testing.T) {
 		{"four that always wanted a CPU", runtimes.Unknown, 4, 4, false, Low, false},
 		{"one", runtimes.Unknown, 1, 1, false, Medium, true},
 		{"schedulers that wait busily", runtimes.Erlang, 4, 4, false, Low, false},
-		{"Python beside a library", runtimes.Python, 4, 4, false, Medium, true},
+		{"Python beside a library", runtimes.Python, 4, 4, false, Low, false},
+		{"Python beside a library that waits", runtimes.Python, 4, 0, false, Medium, true},
+		{"worker threads of Node.js, or a library", runtimes.Node, 4, 4, false, Medium, true},
 		{"Python alone", runtimes.Python, 1, 1, true, High, true},
 		{"nginx", runtimes.Nginx, 1, 1, true, High, true},
 	} {
@@ -350,5 +352,24 @@ func TestPoolsOfLibraries(t *testing.T) {
 	}
 	if !pools || ruledOut {
 		t.Errorf("smaller pools are advised: %v, ruled out: %v", pools, ruledOut)
+	}
+}
+
+// Where others use the CPUs too, the quota lasts longer and the throttled time is short. The
+// threads that always wanted a CPU compete for the limit nevertheless.
+func TestManyWorkersOnABusyHost(t *testing.T) {
+	of := func(full int) []Finding {
+		all := throttledIn(nginx(0.8, 1, full), 95, 22*time.Millisecond)
+		for i := range all {
+			all[i].Info.Parallelism.Value = 64
+		}
+		return examine(all...)
+	}
+	f := of(64)[0]
+	if f.Changes[0].Setting != "worker_processes" || f.Changes[0].Value != 2 || !strings.Contains(strings.Join(f.Evidence, "\n"), "about 64.0 threads wanted to run at once") {
+		t.Errorf("got %+v, %q", f.Changes, f.Evidence)
+	}
+	if f := of(1)[0]; f.Changes[0].CPUs != 1.1 {
+		t.Errorf("one that always wanted a CPU: got %+v", f.Changes)
 	}
 }

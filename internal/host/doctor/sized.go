@@ -40,6 +40,13 @@ func (s service) oversized(throttled []Finding) []Finding {
 	return []Finding{f}
 }
 
+// arithmetic describes how fast all threads together would use up the quota.
+func (s service) arithmetic() string {
+	stall := s.stall()
+	return fmt.Sprintf("if %d of its threads run at once, they use up the quota in %s and are then throttled for %s of each %s",
+		s.cpus(), millis(s.CPU.Period-stall), millis(stall), millis(s.CPU.Period))
+}
+
 // about reports whether one of the findings is about a process.
 func about(all []Finding, pid int) bool {
 	return slices.ContainsFunc(all, func(f Finding) bool { return f.PID == pid })

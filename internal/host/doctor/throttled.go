@@ -76,12 +76,9 @@ func (s service) throttled() []Finding {
 	}
 	f.Evidence = append(f.Evidence, s.parallel(), s.limited(), s.counted())
 	f.Evidence = append(f.Evidence, s.threaded()...)
-	if s.Oversized() && s.can() {
-		f.Evidence = append(f.Evidence, s.arithmetic())
-	}
 	switch over := s.minimum() || s.Oversized() && s.can(); {
 	case s.fewer():
-		f.Evidence = append(f.Evidence, fmt.Sprintf("about %.1f threads ran at once in throttled periods, and shared a limit of %s",
+		f.Evidence = append(f.Evidence, fmt.Sprintf("about %.1f threads wanted to run at once in throttled periods, and shared a limit of %s",
 			s.running(), display.CPULimit(s.CPU.CPUs)))
 	case over && s.waits() && !AtLeast(s.reported(), Warning): // which recommends smaller pools
 		f.Evidence = append(f.Evidence, "no lower parallelism is recommended, because some of the threads may only wait for I/O, which doctor cannot see")
@@ -104,38 +101,42 @@ func (s service) spins() bool {
 	return runtimes.Spins(s.Info)
 }
 
-// helped reports whether a Python or Ruby has busy threads that may be of a library, such as
-// those of OpenBLAS, which spin too.
+// helped reports whether a runtime with one thread of code for each process has more busy
+// threads: they may be of a library such as OpenBLAS or ONNX Runtime, whose threads spin too.
 func (s service) helped() bool {
-	return (s.Info.Runtime == runtimes.Python || s.Info.Runtime == runtimes.Ruby) && (s.threads == nil || s.threads.Busy > s.Info.Parallelism.Value)
+	switch s.Info.Runtime {
+	case runtimes.Python, runtimes.Ruby, runtimes.Node, runtimes.Bun, runtimes.Deno:
+		return s.threads == nil || s.threads.Busy > s.Info.Parallelism.Value || s.Info.Parallelism.Value > 1 && s.Info.Workers == 0
+	}
+	return false
 }
 
 // usedUp completes the finding about a limit that is used up by threads that may spin, or by
-// some that no longer exist. If
-// more of them than the limit has CPUs always wanted one, fewer may do the same work, and a
-// higher limit may change nothing.
+// some that no longer exist. The kernel does not distinguish threads that compute from those
+// that spin. If more than the limit has CPUs always wanted one, fewer may do the same work,
+// and a higher limit may change nothing.
 func (s service) usedUp(f *Finding) {
 	units, _, _ := s.shortLived()
-	if units == "" && s.spins() && s.threads != nil && s.threads.Full > s.fit() {
+	if units == "" && (s.spins() || s.locked()) && s.threads != nil && s.threads.Full > s.fit() {
 		f.Confidence = Low
 		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
-		s.fix(f, fmt.Sprintf("if the program has a setting for the number of its threads, lower it first: %d threads wanted a CPU all the time, and threads that spin while "+
-			"they wait for work use up the quota. Else raise the limit, add replicas, or reduce the load on each", s.threads.Full))
+		setting := "if the program has a setting for the number of its threads, lower it first"
+		if s.locked() {
+			setting = fmt.Sprintf("lower the number of threads of its libraries to %d first (OMP_NUM_THREADS sets that of most)", s.fit())
+		}
+		s.fix(f, fmt.Sprintf("%s: %d threads wanted a CPU all the time, and threads that spin while they wait for work use up the quota. "+
+			"Else raise the limit, add replicas, or reduce the load on each", setting, s.threads.Full))
 		return
 	}
 	f.Confidence = Medium
 	text := "raise the limit, add replicas, or reduce the load on each"
-	if units != "" {
+	switch {
+	case units != "":
 		text += ". If their number can be set, measure with fewer " + units + " at once too"
+	case s.helped():
+		text += ". If its busy threads are of a library, measure with fewer of them too"
 	}
 	s.fix(f, text, Change{CPUs: s.higher()}, Change{Replicas: true})
-}
-
-// arithmetic describes how fast all threads together use up the quota.
-func (s service) arithmetic() string {
-	stall := s.stall()
-	return fmt.Sprintf("%d running threads use up the quota in %s and are then throttled for %s of each %s",
-		s.cpus(), millis(s.CPU.Period-stall), millis(stall), millis(s.CPU.Period))
 }
 
 // wanted estimates the CPU time that was missing in a throttled period: the throttled

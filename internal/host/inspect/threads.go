@@ -72,6 +72,26 @@ func (s *Scanner) addThreads(host *Host, before map[int]*threads.Reading) {
 	}
 }
 
+// Account is who used the CPU time over a watch. all are the whole group of which w are the
+// counters, or some processes of it.
+func Account(all []Process, w Counts, whole bool) (a threads.Account) {
+	if w.Length <= 0 {
+		return a
+	}
+	for _, p := range all {
+		used := p.Used.Seconds() / w.Length.Seconds()
+		a.Processes += used
+		if p.Threads != nil && !p.Threads.Truncated {
+			used = p.Threads.CPUs(p.Threads.Ran)
+		}
+		a.Threads += used
+	}
+	if whole && w.Used != nil {
+		a.Group = w.Used.Seconds() / w.Length.Seconds()
+	}
+	return a
+}
+
 // times reads the CPU times of the host; nil if they could not be read.
 func (s *Scanner) times() *proc.CPUTimes {
 	text, err := os.ReadFile(filepath.Join(s.procDir(), "stat"))

@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/paragraphs"
 )
 
 // Screen shows the services on a terminal until the user quits or ctx ends.
@@ -371,7 +372,7 @@ func (s *screen) findings() string {
 	}
 	host := s.sorted[at].host(s.online)
 	var b strings.Builder
-	if err := doctor.Text(&b, host, doctor.Examine(host), s.terminal); err != nil {
+	if err := paragraphs.Write(&b, host, doctor.Examine(host), s.terminal); err != nil {
 		return err.Error()
 	}
 	if b.Len() == 0 {

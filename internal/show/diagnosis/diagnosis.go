@@ -13,6 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/paragraphs"
 	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/internal/show/report"
 	"github.com/millicore/millicore/internal/show/report/text"
@@ -37,7 +38,7 @@ func Write(w io.Writer, host inspect.Host, findings []doctor.Finding, v View, t 
 		return err
 	}
 	var b strings.Builder
-	err := doctor.Text(&b, host, findings, t)
+	err := paragraphs.Write(&b, host, findings, t)
 	if err == nil && b.Len() > 0 {
 		_, err = io.WriteString(w, "\n"+b.String())
 	}

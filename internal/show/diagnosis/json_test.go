@@ -46,7 +46,7 @@ func TestJSON(t *testing.T) {
 		t.Fatalf("got %s", b.String())
 	}
 	f := got.Findings[0]
-	if evidence, ok := f["evidence"].([]any); !ok || len(evidence) != 5 || f["title"] == "" {
+	if evidence, ok := f["evidence"].([]any); !ok || len(evidence) != 4 || f["title"] == "" {
 		t.Errorf("finding: %v", f)
 	}
 	delete(f, "evidence")

@@ -1,4 +1,6 @@
-package doctor
+// Package paragraphs has the findings of doctor with their evidence, in words for people, and
+// what could not be read.
+package paragraphs
 
 import (
 	"fmt"
@@ -6,14 +8,15 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
 
-// Text writes the findings for people, the most severe first, each with its evidence and
-// the change; then what could not be read.
-func Text(w io.Writer, host inspect.Host, findings []Finding, t display.Terminal) error {
+// Write writes the findings, the most severe first, each with its evidence and the change;
+// then what could not be read.
+func Write(w io.Writer, host inspect.Host, findings []doctor.Finding, t display.Terminal) error {
 	var b strings.Builder
-	b.WriteString(Paragraphs(findings, t))
+	b.WriteString(of(findings, t))
 	for i, line := range unseen(host) {
 		if i == 0 && len(findings) > 0 {
 			b.WriteByte('\n')
@@ -24,8 +27,8 @@ func Text(w io.Writer, host inspect.Host, findings []Finding, t display.Terminal
 	return err
 }
 
-// Paragraphs writes findings, separated by empty lines.
-func Paragraphs(findings []Finding, t display.Terminal) string {
+// of writes findings, separated by empty lines.
+func of(findings []doctor.Finding, t display.Terminal) string {
 	var all []string
 	for _, f := range findings {
 		all = append(all, paragraph(f, t))
@@ -34,13 +37,13 @@ func Paragraphs(findings []Finding, t display.Terminal) string {
 }
 
 // tones are the levels' colours.
-var tones = [...]display.Tone{Info: display.Quiet, Warning: display.Warning, Critical: display.Bad}
+var tones = [...]display.Tone{doctor.Info: display.Quiet, doctor.Warning: display.Warning, doctor.Critical: display.Bad}
 
 // margin is the width of the level's column.
 const margin = 10
 
 // paragraph writes one finding, with the level in a column of its own.
-func paragraph(f Finding, t display.Terminal) string {
+func paragraph(f doctor.Finding, t display.Terminal) string {
 	indent := strings.Repeat(" ", margin)
 	who := display.Plain(f.Name)
 	title := wrap(t, fmt.Sprintf("%s (pid %d): %s", who, f.PID, display.Plain(f.Title)), indent)
@@ -57,7 +60,7 @@ func paragraph(f Finding, t display.Terminal) string {
 	for _, line := range f.Fix {
 		b.WriteString(hanging(t, "→ "+display.Plain(line), indent) + "\n")
 	}
-	if f.Expect != (Effect{}) {
+	if f.Expect != (doctor.Effect{}) {
 		b.WriteString(hanging(t, fmt.Sprintf("→ expected at saturation: %s; at 60%% of that load: %s; confidence %s",
 			f.Expect.Saturated, f.Expect.Ordinary, f.Confidence), indent) + "\n")
 	}
@@ -104,7 +107,7 @@ func unseen(host inspect.Host) []string {
 		}
 	}
 	if more := refused - mostRefused; more > 0 {
-		lines = append(lines, fmt.Sprintf("Could not inspect %s more; --json has the reasons.", count(int64(more), "process", "processes")))
+		lines = append(lines, fmt.Sprintf("Could not inspect %s more; --json has the reasons.", plural(more)))
 	}
 	for _, reason := range order {
 		who := fmt.Sprintf("Process %d", about[reason][0])
@@ -114,6 +117,13 @@ func unseen(host inspect.Host) []string {
 		lines = append(lines, fmt.Sprintf("%s: %s.", who, reason))
 	}
 	return lines
+}
+
+func plural(processes int) string {
+	if processes == 1 {
+		return "1 process"
+	}
+	return display.Grouped(int64(processes)) + " processes"
 }
 
 // reasons joins the parts that could not be read for the same reason.
