@@ -19,7 +19,7 @@ func (s service) saturated(host inspect.Host, throttled []Finding) []Finding {
 	if !ok || about(throttled, s.PID) || s.CPU.Period <= 0 {
 		return nil
 	}
-	if wanted := s.threads != nil && s.threads.Full > 0; used < high || used < full && !wanted {
+	if wanted := s.threads != nil && s.threads.Full+s.threads.Bound > 0; used < high || used < full && !wanted {
 		return nil
 	}
 	if s.Throttling.Watch.Share() >= worth && !s.bound() || s.Throttling.Watch.Length < fewest*s.CPU.Period && !s.filled() {
@@ -140,8 +140,11 @@ func (s service) units() string {
 func (s service) idleLimit(host inspect.Host, throttled []Finding) []Finding {
 	s.observe(host)
 	p := s.Info.Parallelism.Value
-	if s.CPU.State != inspect.Limited || p == 0 || s.Throttling == nil || s.Throttling.Watch == nil || float64(p) > s.CPU.CPUs {
+	if s.CPU.State != inspect.Limited || s.Throttling == nil || s.Throttling.Watch == nil {
 		return nil
+	}
+	if found := s.fullThread(throttled); p == 0 || found != nil || float64(p) > s.CPU.CPUs {
+		return found
 	}
 	near := float64(p) > s.CPU.CPUs/1.5
 	if used, ok := s.used(); near && (!ok || used >= high || !s.filled() || about(throttled, s.PID)) {

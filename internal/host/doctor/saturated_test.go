@@ -38,6 +38,12 @@ func throttledIn(all []inspect.Process, periods int64, each time.Duration) []ins
 	return all
 }
 
+// bound is a service of which some threads ran almost all the time.
+func bound(all []inspect.Process, n int) []inspect.Process {
+	all[len(all)-1].Threads.Bound = n
+	return all
+}
+
 // A limit can be used up without any throttling: the queue is then in the service.
 func TestSaturationWithoutThrottling(t *testing.T) {
 	const title = "warning: limit of 1 CPU used up ("
@@ -50,6 +56,7 @@ func TestSaturationWithoutThrottling(t *testing.T) {
 		{"all of it", nginx(1, 1, 1), title, ""},
 		{"all that others on the host leave", nginx(1, 0.9, 1), title, ""},
 		{"a busy thread that also waits for requests", nginx(1, 0.9, 0), "", ""},
+		{"a thread that ran for 85% of the time", bound(nginx(1, 0.85, 0), 1), title, ""},
 		{"less", nginx(1, 0.8, 1), "", ""},
 		{"one CPU of two", nginx(2, 0.5, 1), "warning: parallelism 1 under a limit of 2 CPUs: it uses 1.00 CPUs and cannot use more", ""},
 		{"throttled in a few periods, in which no more ran", throttledIn(nginx(1, 1, 1), 8, 2*time.Millisecond), title, ""},
@@ -292,6 +299,29 @@ func TestTheParallelismOfAnUnknownProgram(t *testing.T) {
 	if all := examine(php[0], other); len(all) != 0 {
 		t.Errorf("one of several: got %q", titles(all))
 	}
+	other.Used /= 100
+	if all := examine(php[0], other); len(all) != 1 {
+		t.Errorf("one of several, which does nothing: got %q", titles(all))
+	}
+	beside := func(ran float64, threads int) []string { // one full thread and others
+		all := bound(nginx(1.4, ran/1.4, 1), threads)[1:]
+		all[0].Info, all[0].Parent = php[0].Info, 1
+		all[0].Threads.Busy = 5
+		return titles(examine(all...))
+	}
+	for _, test := range []struct {
+		ran   float64
+		bound int
+		want  string
+	}{
+		{1.1, 1, "warning: parallelism 1 under a limit of 1.4 CPUs: it uses 1.10 CPUs"},
+		{1.1, 0, ""},
+		{1.3, 1, "warning: limit of 1.4 CPUs used up (93% on average) by the busy threads, which work or spin"},
+	} {
+		if got := beside(test.ran, test.bound); test.want == "" && len(got) > 0 || test.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], test.want)) {
+			t.Errorf("%+v: got %q", test, got)
+		}
+	}
 }
 
 // The number of processors of a JVM does not bound the threads of a server such as Tomcat:
@@ -371,5 +401,45 @@ func TestManyWorkersOnABusyHost(t *testing.T) {
 	}
 	if f := of(1)[0]; f.Changes[0].CPUs != 1.1 {
 		t.Errorf("one that always wanted a CPU: got %+v", f.Changes)
+	}
+}
+
+// A process whose parallelism is higher has one full thread too: more threads do not help it.
+func TestAFullThreadAmongOthers(t *testing.T) {
+	java := func(limit, ran float64, threads int) []inspect.Process {
+		all := bound(nginx(limit, ran/limit, 1), threads)[1:]
+		all[0].Parent, all[0].Command = 1, []string{"java", "-jar", "a.jar"}
+		all[0].Info = runtimes.Info{Runtime: runtimes.JVM, Affinity: 8, Parallelism: runtimes.Parallelism{Value: 2, Source: runtimes.Predicted}}
+		return all
+	}
+	other := java(1.4, 0.3, 0)[0]
+	other.PID = 77
+	for _, test := range []struct {
+		name  string
+		of    []inspect.Process
+		found bool
+	}{
+		{"one", java(1.4, 1, 1), true},
+		{"one beside little", java(1.4, 1.1, 1), true},
+		{"two", java(2.9, 2, 2), false}, // its parallelism is the bound
+		{"one beside others", java(1.9, 1.4, 1), false},
+		{"one that did not run all the time", java(1.4, 0.9, 0), false},
+		{"one of a limit that is used up", java(1.1, 1, 1), false},
+		{"one of another limit", java(0.9, 0.7, 1), false},
+		{"one beside another process", append(java(1.9, 1, 1), other), false},
+		{"one of one CPU", java(1.4, 1, 1), false},
+	} {
+		if test.name == "one of one CPU" {
+			test.of[0].Info.Affinity = 1
+		}
+		found := false
+		for _, f := range examine(test.of...) {
+			if strings.HasPrefix(f.Title, "1 thread ran almost all the time under a limit of 1.4 CPUs, and the others did little: ") {
+				found = f.Level == Warning && f.Rule == CannotUseLimit && f.Confidence == Medium && len(f.Changes) == 1 && f.Changes[0].Replicas
+			}
+		}
+		if found != test.found {
+			t.Errorf("%s: found %v, %q", test.name, found, titles(examine(test.of...)))
+		}
 	}
 }

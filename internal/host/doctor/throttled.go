@@ -42,6 +42,9 @@ func (s service) throttled() []Finding {
 	case s.fewer():
 		f.Mechanism = "more threads than the limit has CPUs use the quota up early; then " + stops
 		f.Expect = Effect{Saturated: "lower p99, about the same throughput", Ordinary: "little change"}
+		if s.crowd() {
+			f.Expect.Saturated = "lower p99, and somewhat more throughput"
+		}
 		if s.threads != nil && runtimes.Spins(s.Info) && s.threads.Full > s.fit() {
 			f.Mechanism = "its threads spin while they wait for work and for each other; more of them than the limit has CPUs use the quota up early; then " + stops
 			f.Expect = Effect{Saturated: "throughput grows, the more the lower the limit is", Ordinary: "fewer stops, lower p99"}
