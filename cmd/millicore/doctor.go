@@ -46,6 +46,8 @@ func doctorCommand() *cobra.Command {
 				return usageError{fmt.Errorf("--for %s: want 0 or more", span.Text(f.Watch))}
 			case cmd.Flags().Changed("pid") && f.Only.PID <= 0:
 				return usageError{fmt.Errorf("--pid %d: want a process ID", f.Only.PID)}
+			case cmd.Flags().Changed("patch") && f.Patch == "":
+				return usageError{errors.New("--patch: want a folder")}
 			case runtime.GOOS != "linux":
 				return errNotLinux
 			}
@@ -64,7 +66,7 @@ func doctorCommand() *cobra.Command {
 	spanVar(flags, &f.Watch, "for", "", 10*time.Second, "how long to watch the counters; 0: no watch, and no findings about throttling")
 	flags.StringVar(&level, "level", "warning", "exit with 99 if there is a finding of this level or above: info, warning, critical")
 	flags.BoolVar(&f.JSON, "json", false, "print the processes and the findings for programs")
-	flags.BoolVar(&f.Patch, "patch", false, "print the changes as patches: Kubernetes YAML, and systemd and docker as comments")
+	flags.StringVar(&f.Patch, "patch", "", "write a patch for each workload or unit into this folder, and print a command for each")
 	flags.StringVar(&f.Baseline, "baseline", "", "print what is new, worse and gone since an earlier run, whose --json this file has")
 	flags.StringVar(&f.Suppress, "suppress", "", "leave out the findings that this file of suppressions names, each with a reason")
 	defineDetails(c, &f.Details)

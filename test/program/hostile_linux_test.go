@@ -73,7 +73,7 @@ func TestHostileTextReachesNoTerminal(t *testing.T) {
 	}
 	own := []string{"EVIL=" + evil}
 	for _, args := range [][]string{
-		{"doctor", "--pid", pid, "--for", "0"}, {"doctor", "--pid", pid, "--for", "0", "--json"}, {"doctor", "--pid", pid, "--for", "0", "--patch"},
+		{"doctor", "--pid", pid, "--for", "0"}, {"doctor", "--pid", pid, "--for", "0", "--json"}, {"doctor", "--pid", pid, "--for", "0", "--patch", filepath.Join(t.TempDir(), "patches")},
 		{"top", "--plain", "--for", "1s", "--every", "500ms"},
 		{"load", "-n", "5", "http://" + odd + "/"}, {"load", "--follow", "-n", "5", "http://" + odd + "/"},
 		{"load", "-n", "5", "http://" + garbage + "/"}, {"load", "-n", "5", "--json", "http://" + garbage + "/"}, {"load", "-n", "5", "https://" + garbage + "/"},

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/millicore/millicore/internal/base/exit"
+	"github.com/millicore/millicore/internal/base/safefile"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/front/progress"
@@ -27,7 +28,8 @@ type Options struct {
 	Level   doctor.Level // from which on a finding is a failure
 	Version string       // of this program
 
-	JSON, Patch, Details bool
+	JSON, Details bool
+	Patch         string // the folder of patches; "": none
 	// Baseline is a file of --json of an earlier run, and Suppress one of suppressions; "":
 	// none.
 	Baseline, Suppress string
@@ -117,8 +119,25 @@ func (o *Options) print(out io.Writer, host inspect.Host, findings []doctor.Find
 	switch {
 	case o.JSON:
 		return diagnosis.JSON(out, host, findings, view)
-	case o.Patch:
-		return diagnosis.Patch(out, findings)
+	case o.Patch != "":
+		return o.patch(out, findings)
 	}
 	return diagnosis.Write(out, host, findings, view, display.TerminalOf(os.Stdout))
+}
+
+// patch writes the files of patches, and prints the commands that use them.
+func (o *Options) patch(out io.Writer, findings []doctor.Finding) error {
+	script, files := diagnosis.Patches(findings, o.Patch)
+	if len(files) > 0 {
+		if err := safefile.MkdirAll(o.Patch, 0o755); err != nil {
+			return err
+		}
+	}
+	for path, text := range files {
+		if err := safefile.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(out, script)
+	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment/spelling"
 	"github.com/millicore/millicore/internal/host/doctor"
+	"github.com/millicore/millicore/internal/host/identity"
 )
 
 // suppression is one entry of a file of suppressions:
@@ -175,7 +176,7 @@ func (s *suppressions) apply(findings []doctor.Finding) (kept []doctor.Finding, 
 		return findings, nil
 	}
 	for _, f := range findings {
-		if !s.covers(f.Fingerprint(), f.Rule, doctor.Service(f.Process), f.Name) {
+		if !s.covers(f.Fingerprint(), f.Rule, identity.Service(f.Process), f.Name) {
 			kept = append(kept, f)
 		}
 	}

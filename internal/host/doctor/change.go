@@ -46,18 +46,26 @@ func (f *Finding) Action() string {
 		text, _, _ = strings.Cut(text, ": ")
 		return text
 	}
-	switch c := &f.Changes[0]; {
+	return f.Words(&f.Changes[0])
+}
+
+// Words is one of a finding's changes as it is typed.
+func (f *Finding) Words(c *Change) string {
+	var parts []string
+	switch {
 	case c.File == call:
-		return fmt.Sprintf("change %s to %d", call, c.Value)
+		parts = []string{fmt.Sprintf("change %s to %d", call, c.Value)}
 	case c.Setting != "" && c.Command == nil:
-		return fmt.Sprintf("set %s to %s in %s", c.Setting, c.NewValue(), c.File)
+		parts = []string{fmt.Sprintf("set %s to %s in %s", c.Setting, c.NewValue(), c.File)}
 	case c.Burst > 0:
-		return fmt.Sprintf("allow bursts: echo %d > %s", c.Burst.Microseconds(), BurstFile(f.Process))
+		parts = []string{fmt.Sprintf("allow bursts: echo %d > %s", c.Burst.Microseconds(), BurstFile(f.Process))}
 	case c.Replicas:
-		return "add replicas of " + f.Name
-	default:
-		return c.String()
+		parts = []string{"add replicas of " + f.Name}
 	}
+	if rest := c.String(); rest != "" {
+		parts = append(parts, rest)
+	}
+	return strings.Join(parts, " and ")
 }
 
 // String is a change of variables, the command and limits.

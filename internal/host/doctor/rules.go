@@ -3,6 +3,8 @@ package doctor
 import (
 	"maps"
 	"slices"
+
+	"github.com/millicore/millicore/internal/host/identity"
 )
 
 // Rule names the rule that made a finding. Scripts, baselines and suppressions use it, so it
@@ -75,3 +77,7 @@ var measures = map[Rule]struct {
 // Measure is the name of a rule's main figure, and the rise from which it is worse; "": only
 // the level counts.
 func (r Rule) Measure() (name string, rise float64) { return measures[r].name, measures[r].rise }
+
+// Fingerprint identifies a finding across runs: it is of the rule and the service. Figures,
+// levels, pids and hosts are not in it.
+func (f *Finding) Fingerprint() string { return identity.Fingerprint(string(f.Rule), f.Process) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/doctor"
+	"github.com/millicore/millicore/internal/host/identity"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -128,7 +129,7 @@ type changeJSON struct {
 }
 
 func findingOf(f doctor.Finding) findingJSON {
-	j := findingJSON{Rule: f.Rule, Level: f.Level, Fingerprint: f.Fingerprint(), Service: doctor.Service(f.Process), PID: f.PID, Name: f.Name,
+	j := findingJSON{Rule: f.Rule, Level: f.Level, Fingerprint: f.Fingerprint(), Service: identity.Service(f.Process), PID: f.PID, Name: f.Name,
 		Title: f.Title, Evidence: append([]string{}, f.Evidence...), Fix: append([]string{}, f.Fix...),
 		Mechanism: known(f.Mechanism), Confidence: f.Confidence, Figures: figuresOf(f), Changes: []changeJSON{}}
 	if f.Expect != (doctor.Effect{}) {

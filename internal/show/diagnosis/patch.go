@@ -3,200 +3,196 @@ package diagnosis
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/doctor"
+	"github.com/millicore/millicore/internal/host/identity"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
 
-// Patch writes each recommended change in the forms in which services are configured: a
-// strategic merge patch for Kubernetes, a drop-in for systemd, and flags for docker. All
-// else is a comment, so the output as a whole is YAML with a document for each change.
-// A form is left out where it cannot express the change.
-func Patch(w io.Writer, findings []doctor.Finding) error {
-	var b strings.Builder
-	for _, f := range findings {
-		if f.Process == nil {
+// Patches are the recommended changes as commands for a shell, with comments, and the files
+// that the commands name, by their paths in dir. Findings about one object, such as the pods
+// of a Deployment, have one file and one command. Of a finding's alternatives the first that
+// is a setting of the object is in them; the others are comments.
+func Patches(findings []doctor.Finding, dir string) (script string, files map[string]string) {
+	files = map[string]string{}
+	var parts []string
+	for _, o := range objects(findings) {
+		parts = append(parts, o.comments+o.commands(dir, files))
+	}
+	if parts == nil {
+		return "# no finding recommends a change\n", files
+	}
+	return strings.Join(parts, "\n"), files
+}
+
+// object is what is configured as one: a workload of Kubernetes, a container, a unit of
+// systemd, or else a process.
+type object struct {
+	*inspect.Process        // the first that a finding is about
+	kind, name       string // of a workload; "": not known
+	comments         string
+	replicas         bool
+	containers       []*container
+}
+
+// container is a container of a workload, or the object itself, with its changes.
+type container struct {
+	*inspect.Process
+	change doctor.Change
+}
+
+// objects groups the findings that recommend changes, in their order.
+func objects(findings []doctor.Finding) (all []*object) {
+	known := map[string]*object{}
+	for i := range findings {
+		f := &findings[i]
+		if f.Process == nil || f.Level == doctor.Info || len(f.Changes) == 0 {
 			continue
 		}
-		for i, c := range f.Changes {
-			text := subject{f.Process}.patch(c)
-			if text == "" {
-				continue
-			}
-			which := ""
-			if len(f.Changes) > 1 {
-				which = fmt.Sprintf(" (change %d of %d: one of them is enough)", i+1, len(f.Changes))
-			}
-			separator := "\n"
-			if strings.Contains(text, "\nspec:") {
-				separator = "---\n" // a document of comments alone ends what some parsers read
-			}
-			fmt.Fprintf(&b, separator+"# %s (pid %d): %s%s\n%s", display.Plain(f.Name), f.PID, display.Plain(f.Title), which, text)
+		o := &object{Process: f.Process}
+		key := cmp.Or(f.Process.ContainerID, f.Process.Container, fmt.Sprint(f.PID))
+		if f.Process.Pod != "" && identity.Named(f.Process) {
+			o.kind, o.name = identity.Workload(f.Process.Container)
+			key = strings.Join([]string{f.Process.Namespace, o.kind, o.name}, "/")
 		}
+		if known[key] == nil {
+			known[key], all = o, append(all, o)
+		}
+		known[key].add(f)
 	}
-	if b.Len() == 0 {
-		b.WriteString("# no finding has a change that a patch can express\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return all
 }
 
-// subject is the process that a finding is about.
-type subject struct{ *inspect.Process }
-
-// patch writes one change in all forms that apply; "" if none does.
-func (s subject) patch(c doctor.Change) string {
-	var b strings.Builder
-	if c.CPUs > 0 && s.above(s.CPU.SetBy, s.CPU.Group) {
-		b.WriteString(raisedAbove("CPU", doctor.Quantity(c.CPUs), s.CPU.SetBy))
-		c.CPUs = 0
+// add adds a finding.
+func (o *object) add(f *doctor.Finding) {
+	p := f.Process
+	o.comments += fmt.Sprintf("# %s (pid %d): %s\n", display.Plain(f.Name), f.PID, display.Plain(f.Title))
+	first := max(0, slices.IndexFunc(f.Changes, func(c doctor.Change) bool { return settings(p, c) != "" }))
+	ordered := append([]doctor.Change{f.Changes[first]}, slices.Delete(slices.Clone(f.Changes), first, first+1)...)
+	for i, c := range ordered {
+		lead := "#   "
+		if i > 0 {
+			lead = "#   or: "
+		}
+		o.comments += lead + display.Plain(f.Words(&c)) + "\n"
+		if c.CPUs > 0 && above(p, p.CPU.SetBy, p.CPU.Group) {
+			o.comments += raisedAbove("CPU", doctor.Quantity(c.CPUs), p.CPU.SetBy)
+		}
+		if c.Memory > 0 && above(p, p.Memory.SetBy, p.Memory.Group) {
+			o.comments += raisedAbove("memory", doctor.Mebibytes(c.Memory), p.Memory.SetBy)
+		}
+		o.replicas = o.replicas || c.Replicas
 	}
-	if c.Memory > 0 && s.above(s.Memory.SetBy, s.Memory.Group) {
-		b.WriteString(raisedAbove("memory", doctor.Mebibytes(c.Memory), s.Memory.SetBy))
-		c.Memory = 0
+	if settings(p, ordered[0]) != "" {
+		o.merge(p, own(p, ordered[0]))
 	}
-	if c.Setting != "" && c.Command == nil {
-		fmt.Fprintf(&b, "# Set %s to %s in %s.\n", c.Setting, c.NewValue(), display.Plain(c.File))
-	}
-	b.WriteString(s.systemd(c))
-	b.WriteString(docker(c))
-	if c.Burst > 0 {
-		fmt.Fprintf(&b, "# Kubernetes, systemd and docker have no setting for a CPU burst: write %d to %s.\n", c.Burst.Microseconds(), display.Plain(doctor.BurstFile(s.Process)))
-	}
-	b.WriteString(s.kubernetes(c))
-	return b.String()
 }
+
+// merge adds a change to those of the same container.
+func (o *object) merge(p *inspect.Process, c doctor.Change) {
+	at := slices.IndexFunc(o.containers, func(known *container) bool { return known.PodContainer == p.PodContainer })
+	if at < 0 {
+		at, o.containers = len(o.containers), append(o.containers, &container{p, doctor.Change{Env: map[string]string{}}})
+	}
+	sum := &o.containers[at].change
+	for name, value := range c.Env {
+		sum.Env[name] = cmp.Or(sum.Env[name], value)
+	}
+	if sum.Command == nil {
+		sum.Command = c.Command
+	}
+	sum.CPUs, sum.Memory = max(sum.CPUs, c.CPUs), max(sum.Memory, c.Memory)
+}
+
+// own is the part of a change that is a setting of its container, unit or process: not a
+// file, not a burst, and not a limit that a group above sets.
+func own(p *inspect.Process, c doctor.Change) doctor.Change {
+	o := doctor.Change{Env: c.Env, Command: c.Command, CPUs: c.CPUs, Memory: c.Memory}
+	if above(p, p.CPU.SetBy, p.CPU.Group) {
+		o.CPUs = 0
+	}
+	if above(p, p.Memory.SetBy, p.Memory.Group) {
+		o.Memory = 0
+	}
+	return o
+}
+
+// settings are own in words; "": nothing.
+func settings(p *inspect.Process, c doctor.Change) string {
+	o := own(p, c)
+	return o.String()
+}
+
+// restarts reports whether a change needs a new process.
+func restarts(c doctor.Change) bool { return len(c.Env) > 0 || c.Command != nil }
 
 // above reports whether a limit is set by a group above the container or unit, where a
 // limit of the container or unit does not change it. A process may run in a group below
 // that of its container.
-func (s subject) above(setBy, own string) bool {
-	unit := cmp.Or(s.ContainerID, s.Container)
+func above(p *inspect.Process, setBy, own string) bool {
+	unit := cmp.Or(p.ContainerID, p.Container)
 	return setBy != "" && setBy != own && (unit == "" || !strings.Contains(setBy, unit))
 }
 
 // raisedAbove is the comment in place of the limit of a container or unit.
 func raisedAbove(of, limit, group string) string {
-	return fmt.Sprintf("# Raise the %s limit of the group %s to %s: it is above the service's own group, whose limit does not change it.\n"+
-		"# Of a pod it is resources.limits of the pod's spec, or the sum of its containers' limits.\n", of, display.Plain(group), limit)
+	return fmt.Sprintf("#   Raise the %s limit of the group %s to %s: it is above the service's own group, whose limit does not change it.\n"+
+		"#   Of a pod it is resources.limits of the pod's spec, or the sum of its containers' limits.\n", of, display.Plain(group), limit)
 }
 
-// systemd writes a drop-in as a comment; systemd.resource-control(5), systemd.exec(5).
-func (s subject) systemd(c doctor.Change) string {
-	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		lines = append(lines, "Environment="+doubleQuoted(strings.ReplaceAll(name+"="+c.Env[name], "%", "%%")))
+// commands are the commands that make the changes; their files are added to files.
+func (o *object) commands(dir string, files map[string]string) string {
+	switch {
+	case o.Pod != "":
+		return o.kubernetes(dir, files)
+	case len(o.containers) == 0:
+		return ""
+	case o.ContainerID != "":
+		return o.docker()
+	case unitOf(o.Process) != "":
+		return o.systemd(dir, files)
 	}
-	if c.Command != nil {
-		lines = append(lines, "ExecStart=", "ExecStart="+systemdCommand(doctor.Absolute(s.Process, c.Command)))
-	}
+	return o.process()
+}
+
+// docker sets limits without a restart (docker update); variables are fixed when a container
+// is created.
+func (o *object) docker() (text string) {
+	c := o.containers[0].change
+	var limits, flags []string
 	if c.CPUs > 0 {
-		lines = append(lines, fmt.Sprintf("CPUQuota=%.0f%%", c.CPUs*100)) // many releases accept no fraction
+		limits = append(limits, fmt.Sprintf("--cpus %g", c.CPUs))
 	}
 	if c.Memory > 0 {
-		lines = append(lines, fmt.Sprintf("MemoryMax=%d", c.Memory))
+		limits = append(limits, fmt.Sprintf("--memory %d", c.Memory))
 	}
-	if len(lines) == 0 {
-		return ""
-	}
-	unit := "UNIT.service"
-	if name := s.Container + ".service"; s.ContainerID == "" && s.Container != "" && (strings.Contains(s.CPU.Group, "/"+name) || strings.Contains(s.Memory.Group, "/"+name)) {
-		unit = name
-	}
-	text := fmt.Sprintf("# systemd: /etc/systemd/system/%s.d/millicore.conf, then systemctl daemon-reload and restart\n#   [Service]\n", display.Plain(unit))
-	for _, line := range lines {
-		text += "#   " + line + "\n"
-	}
-	return text
-}
-
-// docker writes the flags of docker run as a comment.
-func docker(c doctor.Change) string {
-	var flags []string
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		flags = append(flags, "--env "+doctor.Quoted([]string{name + "=" + c.Env[name]}))
 	}
-	if c.CPUs > 0 {
-		flags = append(flags, "--cpus "+strconv.FormatFloat(c.CPUs, 'f', -1, 64))
+	if restarts(c) {
+		text = "# Create the container again: docker run " + strings.Join(append(flags, limits...), " ") + " … " + doctor.Quoted(c.Command) + "\n"
+		return strings.ReplaceAll(strings.ReplaceAll(text, "run  ", "run "), "… \n", "…\n")
 	}
-	if c.Memory > 0 {
-		flags = append(flags, fmt.Sprintf("--memory %d", c.Memory))
+	name := o.Container
+	if !identity.Named(o.Process) {
+		name = o.ContainerID[:min(12, len(o.ContainerID))]
 	}
-	text := ""
-	if len(flags) > 0 {
-		text = "# docker: docker run " + strings.Join(flags, " ") + " …\n"
-	}
-	if c.Command != nil {
-		text += "# docker: with the command " + doctor.Quoted(c.Command) + "\n"
-	}
-	return text
+	return fmt.Sprintf("docker update %s %s\n", strings.Join(limits, " "), doctor.Quoted([]string{name}))
 }
 
-// kubernetes writes a patch for kubectl patch deployment NAME --patch-file FILE.
-func (s subject) kubernetes(c doctor.Change) string {
-	if c.Replicas && c.Env == nil && c.Command == nil && c.CPUs == 0 {
-		return "# Kubernetes: kubectl scale deployment NAME --replicas N, with N above the present number\n"
-	}
-	if c.Env == nil && c.Command == nil && c.CPUs == 0 && c.Memory == 0 {
+// process has the commands for the group of a process without a container or a unit.
+func (o *object) process() string {
+	c := o.containers[0].change
+	if c.CPUs <= 0 || o.CPU.Dir == "" {
 		return ""
 	}
-	// A patch with another name, such as that of the pod, adds a container.
-	name := cmp.Or(s.PodContainer, "CONTAINER")
-	var b strings.Builder
-	b.WriteString("# Kubernetes: kubectl patch deployment NAME --patch-file FILE\n")
-	b.WriteString(s.requested())
-	if c.Command != nil {
-		b.WriteString("# The command replaces the container's own: if another program starts this one, change it there instead.\n")
+	quota := fmt.Sprintf("%.0f", c.CPUs*float64(o.CPU.Period.Microseconds()))
+	if o.CPU.Version == 1 {
+		return fmt.Sprintf("echo %s > %s\n", quota, doctor.Quoted([]string{o.CPU.Dir + "/cpu.cfs_quota_us"}))
 	}
-	b.WriteString("spec:\n  template:\n    spec:\n      containers:\n        - name: " + doubleQuoted(display.Plain(name)) + "\n")
-	if c.Command != nil {
-		b.WriteString("          command:\n")
-		for _, word := range c.Command {
-			b.WriteString("            - " + doubleQuoted(word) + "\n")
-		}
-		b.WriteString("          args: []\n") // those of the deployment would follow the command
-	}
-	if len(c.Env) > 0 {
-		b.WriteString("          env:\n")
-		for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-			b.WriteString("            - name: " + doubleQuoted(name) + "\n              value: " + doubleQuoted(c.Env[name]) + "\n")
-		}
-	}
-	if c.CPUs > 0 || c.Memory > 0 {
-		b.WriteString("          resources:\n            limits:\n")
-		if c.CPUs > 0 {
-			b.WriteString("              cpu: " + doubleQuoted(doctor.Quantity(c.CPUs)) + "\n")
-		}
-		if c.Memory > 0 {
-			b.WriteString("              memory: " + doubleQuoted(doctor.Mebibytes(c.Memory)) + "\n")
-		}
-	}
-	return b.String()
-}
-
-// requested is a comment with the CPU request beside the limit, where it is known.
-func (s subject) requested() string {
-	if len(s.Requests) == 0 || s.CPU.State != inspect.Limited {
-		return ""
-	}
-	return fmt.Sprintf("# The CPU request is %s, the limit %s; the patch keeps the request.\n", doctor.Requests(s.Process), doctor.Quantity(s.CPU.CPUs))
-}
-
-// doubleQuoted writes a string that YAML and systemd both read: JSON's escapes are a
-// part of YAML's.
-func doubleQuoted(text string) string { return strconv.QuoteToASCII(text) }
-
-// systemdCommand writes a command for ExecStart, where % and $ are special.
-func systemdCommand(command []string) string {
-	words := make([]string, len(command))
-	for i, word := range command {
-		words[i] = doubleQuoted(strings.NewReplacer("%", "%%", "$", "$$").Replace(word))
-	}
-	return strings.Join(words, " ")
+	return fmt.Sprintf("echo %s %d > %s\n", quota, o.CPU.Period.Microseconds(), doctor.Quoted([]string{o.CPU.Dir + "/cpu.max"}))
 }

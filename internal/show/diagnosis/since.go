@@ -9,6 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/doctor"
+	"github.com/millicore/millicore/internal/host/identity"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
 
@@ -120,7 +121,7 @@ func (b *Baseline) Compare(host inspect.Host, findings []doctor.Finding, level d
 	}
 	running := map[string]bool{}
 	for i := range host.Processes {
-		running[doctor.Service(&host.Processes[i])] = true
+		running[identity.Service(&host.Processes[i])] = true
 	}
 	for _, p := range b.Findings {
 		if q, ok := past[p.Fingerprint]; ok && s.states[p.Fingerprint] == "" && (!host.Partial || running[p.Service]) {

@@ -1,4 +1,6 @@
-package doctor
+// Package identity names services as they are called after a restart, an update and a change
+// of their settings too: by their workload, container, unit or command.
+package identity
 
 import (
 	"crypto/sha256"
@@ -11,27 +13,26 @@ import (
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
-// Service names the service that a process belongs to, as it is called after a restart, an
-// update and a change of its settings too. In Kubernetes that is the workload and the
+// Service names the service that a process belongs to. In Kubernetes that is the workload and the
 // container, elsewhere the container or the unit, each with the program; where none of these
 // has a name, the program with the shape of its command.
 func Service(p *inspect.Process) string {
 	program := programOf(p)
-	switch named := p.Container != "" && !strings.HasPrefix(p.ContainerID, p.Container); {
-	case named && p.Pod != "":
-		return path.Join(p.Namespace, workload(p.Container), p.PodContainer, program)
+	switch {
+	case Named(p) && p.Pod != "":
+		_, workload := Workload(p.Container)
+		return path.Join(p.Namespace, workload, p.PodContainer, program)
 	case p.PodContainer != "":
 		return path.Join(p.Namespace, p.PodContainer, program)
-	case named:
+	case Named(p):
 		return path.Join(p.Container, program)
 	}
 	return strings.Join(append([]string{program}, shape(p)...), " ")
 }
 
-// Fingerprint identifies a finding across runs: the rule and the service. Figures, levels,
-// pids and hosts are not in it.
-func (f *Finding) Fingerprint() string {
-	sum := sha256.Sum256([]byte(string(f.Rule) + "\x00" + Service(f.Process)))
+// Fingerprint is a hash of a service's name and of a rule about it.
+func Fingerprint(rule string, p *inspect.Process) string {
+	sum := sha256.Sum256([]byte(rule + "\x00" + Service(p)))
 	return hex.EncodeToString(sum[:6])
 }
 
@@ -39,17 +40,33 @@ func (f *Finding) Fingerprint() string {
 // (k8s.io/apimachinery/pkg/util/rand, alphanums).
 const generated = "[bcdfghjklmnpqrstvwxz2456789]"
 
-// suffix is what a pod's name has after that of its workload: of a Deployment the hash of the
-// template and five characters, of a DaemonSet or a Job the latter alone, of a CronJob after
-// the minute, of a StatefulSet a number.
-var suffix = regexp.MustCompile(`(-` + generated + `{6,10}|-\d{8,10})?-` + generated + `{5}$|-\d+$`)
+// suffixes are what a pod's name has after that of its workload: of a Deployment the hash of
+// the template and five characters, of a CronJob the minute and five characters, of a
+// DaemonSet or a Job the latter alone, of a StatefulSet a number.
+var suffixes = []struct {
+	kind   string
+	suffix *regexp.Regexp
+}{
+	{"deployment", regexp.MustCompile(`-` + generated + `{6,10}-` + generated + `{5}$`)},
+	{"cronjob", regexp.MustCompile(`-\d{8,10}-` + generated + `{5}$`)},
+	{"daemonset", regexp.MustCompile(`-` + generated + `{5}$`)},
+	{"statefulset", regexp.MustCompile(`-\d+$`)},
+}
 
-// workload is the name of the object that made a pod.
-func workload(pod string) string {
-	if name := suffix.ReplaceAllString(pod, ""); name != "" {
-		return name
+// Workload is the object that made a pod, by the pod's name: its kind, "" if the name does
+// not show it, and its name. A Job is taken for a DaemonSet.
+func Workload(pod string) (kind, name string) {
+	for _, s := range suffixes {
+		if name := s.suffix.ReplaceAllString(pod, ""); name != pod && name != "" {
+			return s.kind, name
+		}
 	}
-	return pod
+	return "", pod
+}
+
+// Named reports whether the container of a process is known by name, not by its id.
+func Named(p *inspect.Process) bool {
+	return p.Container != "" && !strings.HasPrefix(p.ContainerID, p.Container)
 }
 
 // programOf is the name of a process without the words of a title, such as "gunicorn: maste"
