@@ -2,6 +2,7 @@ package maxprocs
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"time"
 
@@ -33,6 +34,7 @@ var thisHost = host{
 type view struct {
 	limit    cgroup.CPULimit // in effect
 	own      cgroup.CPULimit // that the process's own group sets, which Go's runtime goes by
+	request  float64         // CPU request without a limit; 0: none, or not known
 	affinity int             // CPUs that the process may run on, at least 1
 	cpus     int             // the same, at most those at its start
 	groups   bool            // there are control groups
@@ -74,7 +76,28 @@ func (h host) viewOf(self cgroup.Group, err error) view {
 	if p, ok := place.Get(); ok && v.limit.State == cgroup.Limited && v.limit.Dir != p.Dir {
 		v.own = self.OwnCPULimit()
 	}
+	if v.limit.State == cgroup.Unlimited {
+		v.request = requestOf(self)
+	}
 	return v
+}
+
+// requestOf is the highest CPU request that the weight of a group can stand for; 0 if it
+// stands for none, is not known, or is the kernel's default outside of Kubernetes.
+func requestOf(self cgroup.Group) float64 {
+	requests, _ := self.CPURequests().Get()
+	if len(requests) == 0 {
+		return 0
+	}
+	_, pod := os.LookupEnv("KUBERNETES_SERVICE_HOST")
+	if weight := self.Setting(cgroup.CPU, "cpu.shares", "cpu.weight"); !pod {
+		place, _ := self.Place(cgroup.CPU).Get()
+		text, _ := weight.Get()
+		if place.Version == cgroup.V1 && text == "1024" || place.Version == cgroup.V2 && text == "100" {
+			return 0
+		}
+	}
+	return requests[0]
 }
 
 // lookPatiently looks once, and gives up after the host's patience: the limit is

@@ -51,17 +51,18 @@ type Why uint8
 
 // The reasons.
 const (
-	LimitUnknown Why = iota // unchanged: the limit could not be read
-	NoLimit                 // unchanged: there is no limit
-	Environment             // unchanged: the environment sets GOMAXPROCS
-	GoDefault               // left to Go's runtime, which sees the limit itself
-	FromLimit               // the rounded limit
-	Minimum                 // the minimum, because the rounded limit is lower
-	AllCPUs                 // all CPUs, because the limit or the minimum is higher
+	LimitUnknown   Why = iota // unchanged: the limit could not be read
+	NoLimit                   // unchanged: there is no limit
+	Environment               // unchanged: the environment sets GOMAXPROCS
+	GoDefault                 // left to Go's runtime, which sees the limit itself
+	FromLimit                 // the rounded limit
+	Minimum                   // the minimum, because the rounded limit is lower
+	AllCPUs                   // all CPUs, because the limit, the request or the minimum is higher
+	FromCPURequest            // the CPU request, rounded up, with FromRequest and without a limit
 )
 
 var whys = [...]string{"the limit is not known", "there is no limit", "GOMAXPROCS is in the environment",
-	"Go's own default", "the limit, rounded", "the minimum", "all CPUs"}
+	"Go's own default", "the limit, rounded", "the minimum", "all CPUs", "the CPU request, rounded up"}
 
 func (w Why) String() string {
 	if int(w) < len(whys) {
@@ -75,6 +76,7 @@ type Result struct {
 	Before, After int      // GOMAXPROCS
 	Why           Why      // the reason for After
 	Limit         CPULimit // in effect; the zero value, which is unknown, if the environment sets GOMAXPROCS
+	Request       float64  // in CPUs, with FromRequest and without a limit; 0: none, or not known
 	CPUs          int      // that the process may run on, at most runtime.NumCPU()
 
 	// Following is true if the limit is followed: the option Follow was given, and
@@ -104,6 +106,9 @@ func (r Result) String() string {
 		return fmt.Sprintf("maxprocs: %s, there is no CPU limit", what)
 	case Environment:
 		return fmt.Sprintf("maxprocs: %s, GOMAXPROCS is in the environment", what)
+	}
+	if r.Limit.State != Limited {
+		return fmt.Sprintf("maxprocs: %s, %s: there is no CPU limit, and the weight stands for a request of %.4g CPUs", what, r.Why, r.Request)
 	}
 	unit := "CPUs"
 	if r.Limit.CPUs == 1 {

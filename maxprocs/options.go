@@ -13,6 +13,7 @@ type options struct {
 	round    func(cpus float64) int
 	min      int  // 0: not given
 	override bool // also where Go's default sees the limit
+	request  bool // without a limit, the CPU request counts
 	slog     *slog.Logger
 	printf   func(format string, args ...any)
 	follow   context.Context // nil: not followed
@@ -53,6 +54,9 @@ func (o options) log(r Result) {
 	}
 	if r.Limit.State == Limited {
 		attrs = append(attrs, slog.Float64("limit_cpus", r.Limit.CPUs), slog.String("limit_by", r.Limit.Dir))
+	}
+	if r.Request > 0 {
+		attrs = append(attrs, slog.Float64("request_cpus", r.Request))
 	}
 	level := slog.LevelInfo
 	if r.Limit.Err != nil {
@@ -121,6 +125,21 @@ func Min(n int) Option {
 		}
 	}
 }
+
+// FromRequest makes Set choose GOMAXPROCS from the CPU request of Kubernetes where there is
+// no limit: rounded up to whole CPUs, at least the minimum, at most all CPUs. The service
+// then does not use more than its request, also on an idle node. It is followed, within 10 s.
+//
+// The request is read from the weight of the process's own group. On cgroup v1 that is
+// exact. On v2 a weight can stand for two requests, because runc 1.4 and crun 1.23 have
+// changed the conversion: 100 for 2.5 CPUs before, and for 1 CPU since. The higher one is
+// used, so that no requested CPU is left out: too many threads rather than too few with a
+// newer runtime. GOMAXPROCS in the environment with a resourceFieldRef of requests.cpu is
+// exact, and wins.
+//
+// The kernel's default weight, 1,024 on v1 and 100 on v2, counts as a request only in a pod
+// (if KUBERNETES_SERVICE_HOST is set).
+func FromRequest() Option { return func(o *options) { o.request = true } }
 
 // Logger sets a function that logs the result of Set, each change while following, and
 // the undo. Without it nothing is logged.

@@ -7,6 +7,9 @@ import "github.com/millicore/millicore/internal/cgroup"
 func (o options) plan(v view) (int, Why) {
 	switch v.limit.State {
 	case cgroup.Unlimited:
+		if o.request && v.request > 0 {
+			return o.bounded(Ceil(v.request), FromCPURequest, v)
+		}
 		return 0, NoLimit
 	case cgroup.Unknown:
 		return 0, LimitUnknown
@@ -14,7 +17,11 @@ func (o options) plan(v view) (int, Why) {
 	if !o.override && v.own.State == cgroup.Limited && v.own.Dir == v.limit.Dir && v.aware != nil && v.aware() {
 		return 0, GoDefault
 	}
-	procs, why := o.round(v.limit.CPUs), FromLimit
+	return o.bounded(o.round(v.limit.CPUs), FromLimit, v)
+}
+
+// bounded applies the minimum and the number of CPUs to a value with its reason.
+func (o options) bounded(procs int, why Why, v view) (int, Why) {
 	if procs < o.min {
 		procs, why = o.min, Minimum
 	}

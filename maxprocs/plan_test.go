@@ -19,6 +19,13 @@ func TestPlan(t *testing.T) {
 	pinned.affinity, pinned.cpus = 3, 3
 	single := seen(0.25)
 	single.affinity, single.cpus = 1, 1
+	requestedOf := func(v view, cpus float64) view {
+		v.request = cpus
+		return v
+	}
+	requested := view{limit: cgroup.CPULimit{State: cgroup.Unlimited}, cpus: 8, request: 2.1}
+	one := requested
+	one.cpus = 1
 	aware := func(own, inEffect view) view {
 		inEffect.own, inEffect.aware = own.limit, func() bool { return true }
 		return inEffect
@@ -65,6 +72,13 @@ func TestPlan(t *testing.T) {
 		{"Go sees a higher one", nil, aware(seen(3), above), 2, Minimum},
 		{"Go sees none", nil, aware(view{limit: cgroup.CPULimit{State: cgroup.Unlimited}}, above), 2, Minimum},
 		{"no limit", []Option{Min(3)}, view{limit: cgroup.CPULimit{State: cgroup.Unlimited}, cpus: 8}, 0, NoLimit},
+		{"no limit, and a request that does not count", nil, requested, 0, NoLimit},
+		{"no limit, and a request", []Option{FromRequest()}, requested, 3, FromCPURequest},
+		{"no limit, and a request, which is always rounded up", []Option{FromRequest(), RoundQuotaFunc(Floor)}, requested, 3, FromCPURequest},
+		{"no limit, and a request below the minimum", []Option{FromRequest(), Min(4)}, requested, 4, Minimum},
+		{"no limit, and a request above the CPUs", []Option{FromRequest()}, requestedOf(one, 3), 1, AllCPUs},
+		{"a limit beside a request", []Option{FromRequest()}, requestedOf(seen(4), 3), 4, FromLimit},
+		{"no limit and no request", []Option{FromRequest()}, view{limit: cgroup.CPULimit{State: cgroup.Unlimited}, cpus: 8}, 0, NoLimit},
 		{"not known", []Option{Min(3)}, view{limit: cgroup.CPULimit{Err: errors.New("refused")}, cpus: 8}, 0, LimitUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -92,6 +92,8 @@ func (c *child) set(words []string) string {
 			opts = append(opts, RoundQuotaFunc(Floor))
 		case "override":
 			opts = append(opts, OverrideDefault())
+		case "request":
+			opts = append(opts, FromRequest())
 		case "follow":
 			var ctx context.Context
 			ctx, c.stop = context.WithCancel(context.Background())
@@ -182,6 +184,20 @@ func TestRealFollowingIntoGoDefault(t *testing.T) {
 	p.Until("procs", "2")
 	g.Limit(t, 0)
 	p.Until("procs", "3")
+}
+
+func TestRealRequest(t *testing.T) {
+	g := grouptest.New(t)
+	file, weight := "cpu.weight", "118" // 3,072 shares
+	if g.Version == cgroup.V1 {
+		file, weight = "cpu.shares", "3072"
+	}
+	g.Write(t, file, weight)
+	p := g.Start(t, aware, eight(t)...)
+	p.Want("set", "8 -> 8, there is no limit")
+	p.Want("set request", "8 -> 3, the CPU request, rounded up")
+	g.Limit(t, 2)
+	p.Want("set request", "3 -> 2, Go's own default")
 }
 
 func TestRealFollowing(t *testing.T) {

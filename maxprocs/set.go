@@ -92,7 +92,11 @@ func (s *setting) apply(planned int, why Why, v view) Result {
 	if why != LimitUnknown {
 		s.state.planned = planned
 	}
-	return Result{Before: now, After: runtime.GOMAXPROCS(0), Why: why, Limit: limitOf(v.limit), CPUs: v.cpus}
+	r := Result{Before: now, After: runtime.GOMAXPROCS(0), Why: why, Limit: limitOf(v.limit), CPUs: v.cpus}
+	if s.options.request {
+		r.Request = v.request
+	}
+	return r
 }
 
 // setProcs makes a move, and reports whether it ended the runtime's own updates.

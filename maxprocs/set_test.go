@@ -71,6 +71,62 @@ func TestSetLeaves(t *testing.T) {
 	}
 }
 
+// A request counts only without a limit, and the kernel's default weight only in a pod.
+func TestSetFromARequest(t *testing.T) {
+	for _, tt := range []struct {
+		name, weight string
+		pod          bool
+		want         int
+		line         string
+	}{
+		{"3 CPUs", "118", false, 3, "maxprocs: GOMAXPROCS 7 -> 3, the CPU request, rounded up: there is no CPU limit, and the weight stands for a request of 2.997 CPUs"},
+		{"half a CPU", "20", true, 2, "maxprocs: GOMAXPROCS 7 -> 2, the minimum: there is no CPU limit, and the weight stands for a request of 0.4884 CPUs"},
+		{"more than the CPUs", "400", false, 8, "maxprocs: GOMAXPROCS 7 -> 8, all CPUs: there is no CPU limit, and the weight stands for a request of 10.22 CPUs"},
+		{"none", "1", true, 7, "maxprocs: GOMAXPROCS stays 7, there is no CPU limit"},
+		{"the default", "100", false, 7, "maxprocs: GOMAXPROCS stays 7, there is no CPU limit"},
+		{"the default in a pod", "100", true, 3, "maxprocs: GOMAXPROCS 7 -> 3, the CPU request, rounded up: there is no CPU limit, and the weight stands for a request of 2.537 CPUs"},
+		{"not readable", "x", true, 7, "maxprocs: GOMAXPROCS stays 7, there is no CPU limit"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			begin(t, 7)
+			f := newFixture(t)
+			t.Setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+			if !tt.pod {
+				os.Unsetenv("KUBERNETES_SERVICE_HOST")
+			}
+			f.write("sys/fs/cgroup/pod/box/cpu.weight", tt.weight+"\n")
+			r, undo := f.set(FromRequest())
+			wantProcs(t, tt.want)
+			if r.String() != tt.line {
+				t.Errorf("got %s\nwant %s", r, tt.line)
+			}
+			undo()
+			wantProcs(t, 7)
+			f.limit("400000")
+			if r, _ := f.set(FromRequest()); r.After != 4 || r.Why != FromLimit || r.Request != 0 {
+				t.Errorf("with a limit: got %+v", r)
+			}
+		})
+	}
+}
+
+func TestSetFollowsARequest(t *testing.T) {
+	begin(t, 7)
+	f := newFixture(t)
+	f.write("sys/fs/cgroup/pod/box/cpu.weight", "118\n")
+	f.set(FromRequest(), Follow(context.Background()))
+	wantProcs(t, 3)
+	f.limit("400000")
+	untilProcs(t, 4)
+	f.write("sys/fs/cgroup/pod/box/cpu.weight", "196\n")
+	f.limit("max")
+	untilProcs(t, 5)
+	f.write("sys/fs/cgroup/pod/box/cpu.weight", "235\n") // noticed when the group is located again
+	untilProcs(t, 6)
+	f.write("sys/fs/cgroup/pod/box/cpu.weight", "1\n")
+	untilProcs(t, 8)
+}
+
 // An ancestor that cannot be read may have a lower limit; the one that can be
 // read still holds.
 func TestSetFromALimitBelowOneThatIsUnreadable(t *testing.T) {
@@ -217,7 +273,7 @@ func TestResultStrings(t *testing.T) {
 	if got := Why(99).String(); got != "Why(99)" {
 		t.Error(got)
 	}
-	for why := LimitUnknown; why <= AllCPUs; why++ {
+	for why := LimitUnknown; why <= FromCPURequest; why++ {
 		if strings.HasPrefix(why.String(), "Why(") {
 			t.Errorf("%d has no word", why)
 		}

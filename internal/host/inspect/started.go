@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/host/caches"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -200,19 +201,15 @@ func (s *Scanner) requests(l CPULimit) []float64 {
 	return requestsOf(l.Version, weight)
 }
 
-// requestsOf converts the weight of a container's group to the CPU request of Kubernetes.
-// On v1 cpu.shares is 1,024 for a CPU. On v2 runtimes convert the shares to cpu.weight:
-// linearly, 2 to 262,144 shares into 1 to 10,000; or, since runc 1.4 and crun 1.23, so
-// that 1,024 shares are a weight of 100, where only that is inverted here
-// (opencontainers/cgroups, ConvertCPUSharesToCgroupV2Value).
+// requestsOf converts the weight of a container's group to the CPU request of Kubernetes, by
+// the older of the two conversions of cgroup.Requests, and 100 also by the newer.
 func requestsOf(version int, weight int64) []float64 {
+	all := cgroup.Requests(cgroup.Version(version), weight)
 	switch {
-	case weight <= 2 && version == 1 || weight <= 1: // the minimum: no request
-		return nil
-	case version == 1:
-		return []float64{float64(weight) / 1024}
+	case len(all) < 2:
+		return all
 	case weight == 100:
-		return []float64{float64((weight-1)*262142/9999+2) / 1024, 1}
+		return []float64{all[0], 1}
 	}
-	return []float64{float64((weight-1)*262142/9999+2) / 1024}
+	return all[:1]
 }
