@@ -1,7 +1,7 @@
 # Millicore: the two commands of a newcomer are `make demo` and `make test`.
 
 GO      ?= go
-PKGS     = ./... ./internal/cgroup/... ./maxprocs/... ./maxprocs/examples/... ./maxprocs/prometheus/...
+PKGS     = ./... ./internal/cgroup/... ./maxprocs/... ./maxprocs/examples/... ./maxprocs/otel/... ./maxprocs/prometheus/...
 VERSION ?= $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null || echo development)
 LINK    := -s -w -X main.version=$(VERSION) -X github.com/millicore/millicore/internal/load/agent.build=$(VERSION)
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.4 # later ones need a newer Go
@@ -43,7 +43,7 @@ tidy:
 
 # The oldest Go that maxprocs/go.mod allows, as its users build it: without the workspace.
 old-go: ## test the modules of maxprocs with Go 1.21, which go downloads
-	for module in internal/cgroup maxprocs maxprocs/prometheus; do \
+	for module in internal/cgroup maxprocs maxprocs/prometheus maxprocs/otel; do \
 		GOWORK=off GOTOOLCHAIN=go1.21.13 $(GO) -C $$module test ./... || exit 1; \
 	done
 

@@ -5,7 +5,7 @@
 //	import _ "github.com/millicore/millicore/maxprocs/auto"
 //
 // Sub-packages set GOMEMLIMIT from the memory limit (memlimit) and publish the counters
-// (expvars; prometheus, which is a module of its own).
+// (expvars; prometheus and otel, each a module of its own).
 //
 // # How the value is chosen
 //

@@ -21,7 +21,7 @@ format() {
 
 # Without the tests of whole systems, which need root and take minutes.
 packages() {
-  go list ./... ./internal/cgroup/... ./maxprocs/... ./maxprocs/examples/... ./maxprocs/prometheus/... |
+  go list ./... ./internal/cgroup/... ./maxprocs/... ./maxprocs/examples/... ./maxprocs/otel/... ./maxprocs/prometheus/... |
     grep -vE '/test/(advice|chaos|docker|kubernetes|modules|program|vm)$' | tr '\n' ' '
 }
 

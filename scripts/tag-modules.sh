@@ -16,7 +16,7 @@ for arg; do
 done
 
 new=()
-for folder in internal/cgroup maxprocs maxprocs/prometheus; do
+for folder in internal/cgroup maxprocs maxprocs/prometheus maxprocs/otel; do
   version=$(sed -n "s#.*millicore/$folder \(v[^ ]*\) =>.*#\1#p" go.work)
   tag=$folder/$version
   if other=$(git grep -hE "millicore/$folder v" HEAD -- '*go.mod' | grep -vE "millicore/$folder $version( |\$)"); then
@@ -25,7 +25,7 @@ for folder in internal/cgroup maxprocs maxprocs/prometheus; do
   fi
   if ! git rev-parse --quiet --verify "refs/tags/$tag" >/dev/null; then
     new+=("$tag")
-  elif ! git diff --quiet "$tag" HEAD -- "$folder" ':(exclude)*_test.go' ":(exclude)$folder/examples" ":(exclude)$folder/prometheus"; then
+  elif ! git diff --quiet "$tag" HEAD -- "$folder" ':(exclude)*_test.go' ":(exclude)$folder/examples" ":(exclude)$folder/prometheus" ":(exclude)$folder/otel"; then
     echo "$folder has changed since $tag: require a new version (docs/releasing.md)" >&2
     exit 1
   fi

@@ -49,7 +49,7 @@ phase() {
 
 # packages PATTERN [BUT]: the packages whose path matches PATTERN, and not BUT.
 packages() {
-  go list ./... ./internal/cgroup/... ./maxprocs/... ./maxprocs/examples/... ./maxprocs/prometheus/... | grep -E "$1" | grep -vE "${2:-^\$}" | tr '\n' ' '
+  go list ./... ./internal/cgroup/... ./maxprocs/... ./maxprocs/examples/... ./maxprocs/otel/... ./maxprocs/prometheus/... | grep -E "$1" | grep -vE "${2:-^\$}" | tr '\n' ' '
 }
 
 # tests NAME PACKAGES FLAG...: a test that fails runs once more, alone. The events are

@@ -10,7 +10,7 @@ own=github.com/millicore/millicore
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for module in . internal/cgroup maxprocs maxprocs/examples maxprocs/prometheus; do
+for module in . internal/cgroup maxprocs maxprocs/examples maxprocs/otel maxprocs/prometheus; do
   name=${module//\//-}
   cp "$module/go.mod" "$work/$name.mod"
   if [ -e "$module/go.sum" ]; then cp "$module/go.sum" "$work/$name.sum"; fi

@@ -24,7 +24,7 @@ const ownModule = "github.com/millicore/millicore"
 
 // libraries are the folders of the modules that a release tags before the programs, each
 // after those that it requires.
-var libraries = []string{"internal/cgroup", "maxprocs", "maxprocs/prometheus"}
+var libraries = []string{"internal/cgroup", "maxprocs", "maxprocs/prometheus", "maxprocs/otel"}
 
 // treeFile is a file of the working tree in a module's zip.
 type treeFile struct{ dir, path string }

@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"golang.org/x/mod/module"
 )
 
 // released is a repository with the working tree as its only commit, and a bare origin.
@@ -58,13 +56,13 @@ func tags(repository string, args ...string) (string, error) {
 // version.
 func TestAReleaseTagsAllModules(t *testing.T) {
 	root, repository, origin := checkout(t)
-	const first = "internal/cgroup/v0.1.0\nmaxprocs/v0.1.0\nmaxprocs/prometheus/v0.1.0\nv0.9.0"
+	const first = "internal/cgroup/v0.1.0\nmaxprocs/v0.1.0\nmaxprocs/prometheus/v0.1.0\nmaxprocs/otel/v0.1.0\nv0.9.0"
 	all := strings.ReplaceAll(first, "v0.1.0", versions(t, root)["maxprocs"])
 	if got, err := tags(repository, "v0.9.0", "--push"); got != all || err != nil {
 		t.Fatalf("tags %q, %v; want %q", got, err, all)
 	}
-	if got := strings.Fields(output(t, origin, "git", "tag")); len(got) != 4 {
-		t.Errorf("origin has %q, want all four", got)
+	if got := strings.Fields(output(t, origin, "git", "tag")); len(got) != 5 {
+		t.Errorf("origin has %q, want all five", got)
 	}
 	if got, err := tags(repository, "--push"); got != "" || err != nil { // as the workflow does after that
 		t.Errorf("again: %q, %v; want nothing", got, err)
@@ -119,7 +117,7 @@ type user struct {
 func newUser(t *testing.T, imports, proxies string) user {
 	t.Helper()
 	u := user{dir: t.TempDir()}
-	u.env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw", "GOMODCACHE="+t.TempDir(), "GOSUMDB=off", "GOPROXY="+proxies)
+	u.env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw -trimpath", "GOMODCACHE="+t.TempDir(), "GOSUMDB=off", "GOPROXY="+proxies)
 	source := "package main\n\nimport (\n\t\"fmt\"\n\n\t" + imports + "\n)\n\nfunc main() { " + `fmt.Println(maxprocs.ReadStats().GOMAXPROCS > 0)` + " }\n"
 	if err := os.WriteFile(filepath.Join(u.dir, "main.go"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
@@ -141,21 +139,20 @@ func (u user) goes(t *testing.T, args ...string) string {
 
 const useMaxprocs = `"github.com/millicore/millicore/maxprocs"`
 
-// After a release a service needs no more than go get, without this checkout and without
-// replaced modules.
+// After a release a service needs no more than go get, which fetches the tags with git,
+// without this checkout and without replaced modules.
 func TestAServiceRequiresMaxprocsFromItsTags(t *testing.T) {
 	root, repository, origin := checkout(t)
 	if _, err := tags(repository, "v0.9.0", "--push"); err != nil {
 		t.Fatal(err)
 	}
-	clone := filepath.Join(t.TempDir(), "clone")
-	output(t, t.TempDir(), "git", "-c", "advice.detachedHead=false", "clone", "--quiet", "--branch", "v0.9.0", origin, clone)
-	proxy, required := t.TempDir(), versions(t, root)
-	for _, folder := range libraries {
-		publish(t, proxy, module.Version{Path: ownModule + "/" + folder, Version: required[folder]}, clone, folder, folder+"/"+required[folder])
+	required := versions(t, root)
+	fromGit := []string{
+		"GOPRIVATE=" + ownModule, "GIT_CONFIG_COUNT=1", // origin instead of GitHub
+		"GIT_CONFIG_KEY_0=url.file://" + origin + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + ownModule,
 	}
-	proxies := "file://" + proxy + ",off"
-	u := newUser(t, useMaxprocs, proxies)
+	u := newUser(t, useMaxprocs, "off")
+	u.env = append(u.env, fromGit...)
 	u.goes(t, "get", ownModule+"/maxprocs@latest")
 	if got := u.goes(t, "run", "."); got != "true" {
 		t.Errorf("it prints %q", got)
@@ -164,8 +161,23 @@ func TestAServiceRequiresMaxprocsFromItsTags(t *testing.T) {
 	if got := u.goes(t, "list", "-m", "all"); got != want {
 		t.Errorf("it requires\n%s\nwant\n%s", got, want)
 	}
-	// What the collector requires of others is not published here.
-	u.goes(t, "mod", "download", ownModule+"/maxprocs/prometheus@latest")
+
+	// The exporters, whose clients come from the module proxy, or were downloaded before.
+	exporters, sources := useMaxprocs, strings.Fields(output(t, root, "go", "env", "GOMODCACHE", "GOPROXY"))
+	for _, folder := range []string{"maxprocs/prometheus", "maxprocs/otel"} {
+		exporters += "\n\t_ \"" + ownModule + "/" + folder + "\""
+	}
+	u = newUser(t, exporters, "file://"+filepath.Join(sources[0], "cache/download")+","+sources[1])
+	u.env = append(u.env, fromGit...)
+	u.goes(t, "mod", "tidy")
+	if got := u.goes(t, "run", "."); got != "true" {
+		t.Errorf("with the exporters it prints %q", got)
+	}
+	for _, folder := range libraries {
+		if got, want := u.goes(t, "list", "-m", ownModule+"/"+folder), ownModule+"/"+folder+" "+required[folder]; got != want {
+			t.Errorf("it requires %q, want %q", got, want)
+		}
+	}
 }
 
 // Before the first release the lines of docs/maxprocs.md let a service use a clone.
