@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -29,10 +30,10 @@ func topCommand() *cobra.Command {
 		Use:   "top [--container NAME] [--sort throttling]",
 		Short: "Show the services under a CPU limit live: how much of it they use, how often they are throttled",
 		Long: "Top shows each service of this host that runs under a CPU limit: its runtime, its parallelism\n" +
-			"and its limit, the share of the limit that it uses, the share of periods in which it was\n" +
-			"throttled, and for how long in each. The figures cover the last ten readings, the sparkline\n" +
+			"and its limit, the share of the limit that it uses, how many CPUs its threads wait for, the\n" +
+			"share of its memory limit, the share of periods in which it was throttled, and for how long. The figures cover the last ten readings, the sparkline\n" +
 			"thirty.\n\n" +
-			"On a terminal: the arrow keys choose a service, enter opens the findings of doctor, s sorts by\n" +
+			"On a terminal: the arrow keys choose a service, enter watches as doctor does and opens its findings, s sorts by\n" +
 			"the next figure, / filters, p pauses, q quits. Otherwise, or with --plain, top writes lines.",
 		Example: "  sudo millicore top\n" +
 			"  millicore top --sort cpu --filter node\n" +
@@ -69,11 +70,13 @@ func watch(cmd *cobra.Command, f *topFlags) error {
 	if runtime.GOOS != "linux" {
 		return errNotLinux
 	}
-	scanner := inspect.New("")
-	watcher := scanner.Watch(f.only)
+	watcher := inspect.New("").Watch(f.only)
 	defer watcher.Close()
 	if f.plain || !tui.Can(os.Stdout) || !tui.IsTerminal(os.Stdin) {
 		return top.Lines(cmd.Context(), cmd.OutOrStdout(), watcher, f.options)
 	}
-	return top.Screen(cmd.Context(), os.Stdin, os.Stdout, watcher, scanner.Online(), f.options)
+	scan := func(ctx context.Context, watch time.Duration) (inspect.Host, error) {
+		return inspect.New("").Scan(ctx, inspect.Only{}, watch)
+	}
+	return top.Screen(cmd.Context(), os.Stdin, os.Stdout, watcher, scan, f.options)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/host/threads"
 )
 
 // Watcher follows the groups that set CPU limits. A look is cheap: it reads the
@@ -28,7 +29,8 @@ type Watcher struct {
 	turn      int
 	keep      int // the maximum number of groups with open files
 	kept      int
-	closely   atomic.Pointer[string] // the group whose processes every look reads whole
+	closely   atomic.Pointer[[]string] // the groups of which looks read more
+	threads   map[int]*threads.Reading // of their processes, at the last look
 }
 
 // Seen is the state of a group that sets a CPU limit.
@@ -37,6 +39,10 @@ type Seen struct {
 	At        time.Time
 	Counts    Counts // since the group was created
 	Processes []Process
+	// Memory is of its first process's group, and Waited how many CPUs its threads waited for
+	// on average since the last look; nil: not measured. Only Closely's groups have them.
+	Memory *Memory
+	Waited *float64
 }
 
 // turns is the number of looks in which every known process is read again once: its
@@ -72,16 +78,9 @@ func (s *Scanner) Watch(only Only) *Watcher {
 	}
 }
 
-// Closely makes the next looks read all of one group's processes, including memory:
-// the group whose directory is dir, "" for none. Unlike the other methods it may be
-// called during a look.
-func (w *Watcher) Closely(dir string) { w.closely.Store(&dir) }
-
-// whole reports whether a process belongs to the group that Closely selected.
-func (w *Watcher) whole(f *followed) bool {
-	dir := w.closely.Load()
-	return f.process.Refused == "" && dir != nil && *dir != "" && f.process.CPU.Dir == *dir
-}
+// Closely makes the next looks read the memory and the threads of these groups too. Unlike
+// the other methods it may be called during a look.
+func (w *Watcher) Closely(dirs []string) { w.closely.Store(&dirs) }
 
 // Close closes the files of the counters.
 func (w *Watcher) Close() {
@@ -107,7 +106,7 @@ func (w *Watcher) Look() ([]Seen, error) {
 	for _, pid := range pids {
 		there[pid] = true
 		known, ok := w.processes[pid]
-		if ok && !w.whole(known) && (pid%turns != w.turn || w.again(known)) {
+		if ok && (pid%turns != w.turn || w.again(known)) {
 			continue
 		}
 		delete(w.processes, pid)
@@ -255,8 +254,51 @@ func (w *Watcher) count() []Seen {
 		}
 		all = append(all, Seen{Dir: dir, At: w.scanner.now(), Counts: counts, Processes: processes})
 	}
+	w.more(all)
 	slices.SortFunc(all, func(a, b Seen) int { return cmp.Compare(a.Dir, b.Dir) })
 	return all
+}
+
+// more reads what Closely asks for.
+func (w *Watcher) more(all []Seen) {
+	var dirs []string
+	if chosen := w.closely.Load(); chosen != nil {
+		dirs = *chosen
+	}
+	now := map[int]*threads.Reading{}
+	left := ofAll
+	for i := range all {
+		one := &all[i]
+		if !slices.Contains(dirs, one.Dir) {
+			continue
+		}
+		if f := w.processes[one.Processes[0].PID]; f.process.Memory.State == Limited {
+			if reader, err := f.group.at.Open(); err == nil {
+				m := f.process.Memory
+				w.scanner.memory(f.group.at, reader, &m)
+				reader.Close()
+				one.Memory = &m
+			}
+		}
+		var sum threads.Use
+		for _, p := range one.Processes {
+			reading := w.scanner.threads(p.PID, min(mostThreads, left))
+			if reading == nil || left <= 0 {
+				continue
+			}
+			now[p.PID], left = reading, left-len(reading.Of)
+			if before := w.threads[p.PID]; before != nil {
+				if use := reading.Since(before); use != nil {
+					sum = sum.Add(*use)
+				}
+			}
+		}
+		if sum.Length > 0 {
+			waited := sum.CPUs(sum.Waited)
+			one.Waited = &waited
+		}
+	}
+	w.threads = now
 }
 
 // read reads the counters of the group that limits a process.

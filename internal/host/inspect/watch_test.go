@@ -99,36 +99,47 @@ func TestAWatcherLooksAgain(t *testing.T) {
 }
 
 // A process that executes another program keeps its pid and its start, so the change is
-// detected by its name. Closely makes each look read memory.
+// detected by its name. Closely makes each look read memory and threads.
 func TestAWatcherLooksClosely(t *testing.T) {
 	h := newTree(t)
 	h.group("/a", 1, 100, 10)
 	h.process(10, 1, "sh", "/a", "", "sh", "entrypoint")
-	w := New(h.root).Watch(Only{})
+	clock := time.Unix(1000, 0)
+	s := New(h.root)
+	s.now = func() time.Time { return clock }
+	w := s.Watch(Only{})
 	defer w.Close()
-	look := func() Process {
+	look := func() Seen {
 		t.Helper()
+		clock = clock.Add(time.Second)
 		seen, err := w.Look()
 		if err != nil || len(seen) != 1 {
 			t.Fatalf("got %+v, %v", seen, err)
 		}
-		return seen[0].Processes[0]
+		return seen[0]
 	}
 	look()
 	h.write("proc/10/stat", statLine(10, "api", 'S', 1, 0))
 	h.write("proc/10/cmdline", "/app/api\x00")
-	h.write("sys/fs/cgroup/a/memory.current", "204857600\n")
 	var p Process
 	for range turns {
-		p = look()
+		p = look().Processes[0]
 	}
 	if p.Name != "api" || p.Shown() != "/app/api" {
 		t.Errorf("after a round it is still %s: %s", p.Name, p.Shown())
 	}
 	h.write("sys/fs/cgroup/a/memory.current", "104857600\n")
-	w.Closely("/sys/fs/cgroup/a")
-	if p = look(); *p.Memory.WorkingSet != 100_000_000 {
-		t.Errorf("closely: %d bytes", *p.Memory.WorkingSet)
+	h.write("proc/10/task/10/schedstat", "1000000000 2000000000 5\n")
+	if one := look(); one.Memory != nil || one.Waited != nil {
+		t.Errorf("not asked for: %+v, %v", one.Memory, one.Waited)
+	}
+	w.Closely([]string{"/sys/fs/cgroup/a"})
+	if one := look(); one.Memory == nil || *one.Memory.WorkingSet != 100_000_000 || one.Waited != nil {
+		t.Errorf("closely: memory %+v, waited %v", one.Memory, one.Waited)
+	}
+	h.write("proc/10/task/10/schedstat", "1100000000 2750000000 6\n")
+	if one := look(); one.Waited == nil || *one.Waited != 0.75 {
+		t.Errorf("its threads waited for 0.75 CPUs: got %v", one.Waited)
 	}
 }
 

@@ -1,6 +1,7 @@
 package top
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func BenchmarkScreen(b *testing.B) {
 		}
 		return list
 	}
-	s := newScreen(&looks{}, 8, Options{Every: time.Second}, display.Terminal{Colour: true})
+	s := newScreen(context.Background(), &looks{}, nil, Options{Every: time.Second}, display.Terminal{Colour: true})
 	s.Update(tea.WindowSizeMsg{Width: 140, Height: 40})
 	b.ReportAllocs()
 	for second := 0; b.Loop(); second++ {

@@ -23,8 +23,8 @@ type Options struct {
 // looker reads the services. *inspect.Watcher implements it.
 type looker interface {
 	Look() ([]inspect.Seen, error)
-	// Closely makes the looks read all of one group's processes; "" for none.
-	Closely(dir string)
+	// Closely makes the looks read the memory and the threads of these groups too.
+	Closely(dirs []string)
 }
 
 // Lines writes plain text until ctx ends: from the second look on a line for each
@@ -45,6 +45,7 @@ func Lines(ctx context.Context, out io.Writer, watcher looker, o Options) error 
 			return err
 		}
 		all.Add(seen)
+		watcher.Closely(dirs(all.shown(o)))
 		if look > 0 {
 			if err := writeLines(out, all, o, look == 1, time.Now()); err != nil {
 				return err
@@ -74,10 +75,7 @@ func writeLines(out io.Writer, all Services, o Options, first bool, now time.Tim
 			return err
 		}
 	}
-	sorted := all.Sorted(o.Order, o.Filter)
-	if o.Rows > 0 && len(sorted) > o.Rows {
-		sorted = sorted[:o.Rows]
-	}
+	sorted := all.shown(o)
 	if len(sorted) == 0 {
 		_, err := fmt.Fprintf(out, "%s  %s\n", now.Format(clock), nothing(o, len(all)))
 		return err
@@ -88,6 +86,22 @@ func writeLines(out io.Writer, all Services, o Options, first bool, now time.Tim
 		}
 	}
 	return nil
+}
+
+// shown are the services that lines are about.
+func (all Services) shown(o Options) []*Service {
+	sorted := all.Sorted(o.Order, o.Filter)
+	if o.Rows > 0 && len(sorted) > o.Rows {
+		sorted = sorted[:o.Rows]
+	}
+	return sorted
+}
+
+func dirs(all []*Service) (list []string) {
+	for _, s := range all {
+		list = append(list, s.Dir)
+	}
+	return list
 }
 
 // nothing describes why no service is shown, of the given number of services.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,14 +18,17 @@ import (
 	"github.com/millicore/millicore/internal/host/paragraphs"
 )
 
+// Scan inspects the host over a watch, as doctor does.
+type Scan func(ctx context.Context, watch time.Duration) (inspect.Host, error)
+
 // Screen shows the services on a terminal until the user quits or ctx ends.
-func Screen(ctx context.Context, in io.Reader, out io.Writer, watcher looker, online int, o Options) error {
+func Screen(ctx context.Context, in io.Reader, out io.Writer, watcher looker, scan Scan, o Options) error {
 	if o.For > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.For)
 		defer cancel()
 	}
-	first := newScreen(watcher, online, o, display.TerminalOf(out))
+	first := newScreen(ctx, watcher, scan, o, display.TerminalOf(out))
 	last, err := tui.NewProgram(first, in, out, tea.WithContext(ctx)).Run()
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return nil // ctx ended
@@ -37,8 +41,9 @@ func Screen(ctx context.Context, in io.Reader, out io.Writer, watcher looker, on
 
 // screen is the state of the terminal screen.
 type screen struct {
+	ctx      context.Context
 	watcher  looker
-	online   int
+	scan     Scan
 	options  Options
 	terminal display.Terminal
 	height   int
@@ -48,15 +53,39 @@ type screen struct {
 	chosen   string // directory of the service under the cursor
 	moved    bool   // the user chose it; else it is the first
 	paused   bool
-	typing   bool // the filter is being typed
-	opened   bool // the chosen service's findings are shown
-	scrolled int  // number of lines of the findings above the screen
-	looks    int  // number of looks
+	typing   bool               // the filter is being typed
+	opened   bool               // the chosen service's findings are shown
+	stop     context.CancelFunc // of the scan for them
+	found    *examined          // the last scan; nil: it has not ended
+	scrolled int                // number of lines of the findings above the screen
+	looks    int                // number of looks
 	err      error
 }
 
-func newScreen(watcher looker, online int, o Options, t display.Terminal) *screen {
-	return &screen{watcher: watcher, online: online, options: o, terminal: t, height: 24, services: Services{}}
+func newScreen(ctx context.Context, watcher looker, scan Scan, o Options, t display.Terminal) *screen {
+	return &screen{ctx: ctx, watcher: watcher, scan: scan, options: o, terminal: t, height: 24, services: Services{}}
+}
+
+// examined is a finished scan for the findings about a service.
+type examined struct {
+	ctx  context.Context // canceled: the findings were closed
+	dir  string
+	host inspect.Host
+	err  error
+}
+
+// watch is how long a scan watches: as long as doctor does.
+const watch = 10 * time.Second
+
+// examine scans the host as doctor does. Findings from the looks of the table would lack
+// what doctor reads besides counters, and would differ from its findings.
+func (s *screen) examine() tea.Cmd {
+	ctx, dir, scan := s.ctx, s.chosen, s.scan
+	ctx, s.stop = context.WithCancel(ctx)
+	return func() tea.Msg {
+		host, err := scan(ctx, watch)
+		return examined{ctx, dir, host, err}
+	}
 }
 
 // looked is a finished look.
@@ -93,6 +122,14 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			s.sort()
 		}
 		return s, s.wait()
+	case examined:
+		if msg.ctx.Err() != nil || !s.opened {
+			return s, nil
+		}
+		if !s.paused {
+			s.found = &msg
+		}
+		return s, s.examine()
 	case tea.KeyPressMsg:
 		return s, s.key(msg)
 	}
@@ -104,11 +141,12 @@ func (s *screen) sort() {
 	s.sorted = s.services.Sorted(s.options.Order, s.options.Filter)
 	if at := s.at(); at < 0 || !s.moved && !s.opened {
 		s.chosen, s.moved = "", false
-		s.open(false)
+		s.closeFindings()
 		if len(s.sorted) > 0 {
 			s.chosen = s.sorted[0].Dir
 		}
 	}
+	s.watcher.Closely(dirs(s.sorted[s.first():min(s.first()+s.rows(), len(s.sorted))]))
 }
 
 // at is the index of the chosen service; -1: none.
@@ -165,21 +203,20 @@ func (s *screen) choosing(key string) tea.Cmd {
 		s.options.Filter = ""
 		s.sort()
 	case "enter":
-		s.scrolled = 0
-		s.open(s.at() >= 0)
+		if s.at() >= 0 {
+			s.scrolled, s.opened, s.found = 0, true, nil
+			return s.examine()
+		}
 	}
 	return nil
 }
 
-// open opens or closes the chosen service's findings. Memory is read only while they
-// are open.
-func (s *screen) open(opened bool) {
-	s.opened = opened
-	if opened {
-		s.watcher.Closely(s.chosen)
-	} else {
-		s.watcher.Closely("")
+// closeFindings ends the scan for them too.
+func (s *screen) closeFindings() {
+	if s.opened {
+		s.stop()
 	}
+	s.opened = false
 }
 
 // reading handles a key in the findings.
@@ -188,7 +225,7 @@ func (s *screen) reading(key string) tea.Cmd {
 	case "q":
 		return tea.Quit
 	case "esc", "enter", "left", "backspace":
-		s.open(false)
+		s.closeFindings()
 	case "up", "k":
 		s.scrolled = max(0, s.scrolled-1)
 	case "down", "j":
@@ -230,6 +267,9 @@ func (s *screen) move(by int) {
 // rows is how many services fit between the header and the lines at the bottom.
 func (s *screen) rows() int { return max(1, s.height-6) }
 
+// first is the index of the first service on the screen.
+func (s *screen) first() int { return max(0, min(s.at()-s.rows()/2, len(s.sorted)-s.rows())) }
+
 // View draws the screen.
 func (s *screen) View() tea.View {
 	text := s.table()
@@ -255,8 +295,7 @@ func (s *screen) table() string {
 	var b strings.Builder
 	b.WriteString(s.terminal.Paint(s.fit(s.summary()), display.Strong) + "\n\n")
 	b.WriteString(s.terminal.Paint(s.fit(margin+g.head(s.options.Order)), display.Quiet) + "\n")
-	at, rows := s.at(), s.rows()
-	from := max(0, min(at-rows/2, len(s.sorted)-rows))
+	at, rows, from := s.at(), s.rows(), s.first()
 	for i, one := range s.sorted[from:min(from+rows, len(s.sorted))] {
 		mark := margin
 		if from+i == at {
@@ -370,13 +409,20 @@ func (s *screen) findings() string {
 	if at < 0 {
 		return s.table()
 	}
-	host := s.sorted[at].host(s.online)
 	var b strings.Builder
-	if err := paragraphs.Write(&b, host, doctor.Examine(host), s.terminal); err != nil {
-		return err.Error()
-	}
-	if b.Len() == 0 {
-		b.WriteString("Nothing is mis-sized.\n")
+	switch f := s.found; {
+	case f == nil:
+		fmt.Fprintf(&b, "Watching %s for %s, as millicore doctor does…\n", display.Plain(s.sorted[at].Name), seconds(watch))
+	case f.err != nil:
+		fmt.Fprintf(&b, "%s\n", display.Problem(f.err))
+	default:
+		host, findings := about(f.host, f.dir)
+		if err := paragraphs.Write(&b, host, findings, s.terminal); err != nil {
+			return err.Error()
+		}
+		if b.Len() == 0 {
+			b.WriteString("Nothing is mis-sized.\n")
+		}
 	}
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 	most := max(1, s.height-2)
@@ -387,38 +433,12 @@ func (s *screen) findings() string {
 	return text + s.terminal.Paint(s.fit("esc back   ↑↓ scroll   p pause   q quit"), display.Quiet)
 }
 
-// lately estimates the CPU time that a process used over the recent looks. Only its
-// CPU time since its start is known, so the group's recent CPU time is divided among
-// its processes in proportion to that.
-func (s *Service) lately(p inspect.Process) time.Duration {
-	used := s.Recent().Used
-	var total time.Duration
-	for _, one := range s.All {
-		total += one.Used
+// about are the processes of a group, and doctor's findings about them.
+func about(host inspect.Host, dir string) (inspect.Host, []doctor.Finding) {
+	all := doctor.Examine(host)
+	host.Processes = slices.DeleteFunc(slices.Clone(host.Processes), func(p inspect.Process) bool { return p.CPU.Dir != dir })
+	inside := func(f doctor.Finding) bool {
+		return slices.ContainsFunc(host.Processes, func(p inspect.Process) bool { return p.PID == f.PID })
 	}
-	switch {
-	case used == nil:
-		return 0
-	case len(s.All) == 1:
-		return *used
-	case total <= 0:
-		return 0
-	}
-	return time.Duration(float64(*used) * p.Used.Seconds() / total.Seconds())
-}
-
-// host is a host with this service only, and the recent looks as its watch.
-func (s *Service) host(online int) inspect.Host {
-	watch := s.Recent()
-	host := inspect.Host{Online: online, Watched: watch.Length, Partial: true}
-	for _, p := range s.All {
-		t := inspect.Throttling{Since: s.Total}
-		if watch.Length > 0 {
-			t.Watch = &watch
-			p.Used = s.lately(p)
-		}
-		p.Throttling = &t
-		host.Processes = append(host.Processes, p)
-	}
-	return host
+	return host, slices.DeleteFunc(all, func(f doctor.Finding) bool { return !inside(f) })
 }

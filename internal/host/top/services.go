@@ -35,6 +35,28 @@ type Service struct {
 	last  inspect.Seen
 	sum   inspect.Counts // of the recent looks
 	width int            // of the name, in columns
+	// memory is that of its group, and waits how many CPUs its threads waited for at the
+	// recent looks, as far as they were measured.
+	memory *inspect.Memory
+	waits  []float64
+}
+
+// Waited is how many CPUs the service's threads waited for on average over the recent looks;
+// ok is false if that was not measured.
+func (s *Service) Waited() (cpus float64, ok bool) {
+	for _, w := range s.waits {
+		cpus += w / float64(len(s.waits))
+	}
+	return cpus, len(s.waits) > 0
+}
+
+// OfMemory is the share of the memory limit in use, without page cache that can be dropped;
+// ok is false if there is no limit, or if that was not measured.
+func (s *Service) OfMemory() (share float64, ok bool) {
+	if s.memory == nil || s.memory.WorkingSet == nil || s.memory.Limit <= 0 {
+		return 0, false
+	}
+	return float64(*s.memory.WorkingSet) / float64(s.memory.Limit), true
 }
 
 // Recent are the counts of the recent looks; zero after the first look.
@@ -85,7 +107,12 @@ func (s *Service) add(seen inspect.Seen) {
 	}
 	s.last, s.Total, s.All = seen, seen.Counts, seen.Processes
 	s.Main = inspect.Foremost(seen.Processes)
-	s.sum = s.summed()
+	s.sum, s.memory = s.summed(), seen.Memory
+	if seen.Waited == nil {
+		s.waits = nil
+	} else {
+		s.waits = append(s.waits[max(0, len(s.waits)-recent+1):], *seen.Waited)
+	}
 	if name := s.Main.Label(); name != s.Name {
 		s.Name, s.width = name, display.Width(display.Plain(name))
 	}

@@ -36,6 +36,8 @@ const (
 	runtimeName
 	parallelism
 	ofLimit
+	waiting
+	ofMemory
 	throttledPeriods
 	stoppedTime
 	spark
@@ -52,6 +54,20 @@ var columns = []column{
 			return display.Absent
 		}
 		return display.Share(used)
+	}},
+	waiting: {"WAIT", unsorted, 5, 5, false, false, func(s *Service) string {
+		cpus, ok := s.Waited()
+		if !ok {
+			return display.Absent
+		}
+		return fmt.Sprintf("%.2f", cpus)
+	}},
+	ofMemory: {"MEM", unsorted, 4, 5, false, false, func(s *Service) string {
+		share, ok := s.OfMemory()
+		if !ok {
+			return display.Absent
+		}
+		return display.Share(share)
 	}},
 	throttledPeriods: {"THROTTLED", ByThrottling, 10, 11, false, true, func(s *Service) string {
 		c := s.Recent()
@@ -80,8 +96,8 @@ const (
 // sparklines, whose history is the lines above, and keep the PID, by which scripts find the
 // process.
 var (
-	screenDrops = []int{pid, spark, runtimeName, stoppedTime, ofLimit}
-	lineDrops   = []int{spark, runtimeName, stoppedTime, ofLimit, pid}
+	screenDrops = []int{pid, spark, stoppedTime, runtimeName, waiting, ofMemory, ofLimit}
+	lineDrops   = []int{spark, stoppedTime, runtimeName, waiting, ofMemory, ofLimit, pid}
 )
 
 // grid are the visible columns with their widths.

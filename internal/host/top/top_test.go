@@ -11,10 +11,12 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/paragraphs"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -130,16 +132,24 @@ func TestSparkline(t *testing.T) {
 	}
 }
 
+// closely adds what is read of the services on the screen: 1.5 CPUs waited for, and 95% of the
+// memory limit.
+func closely(one inspect.Seen) inspect.Seen {
+	waited, used := 1.5, int64(95<<20)
+	one.Waited, one.Memory = &waited, &inspect.Memory{State: inspect.Limited, Limit: 100 << 20, WorkingSet: &used}
+	return one
+}
+
 // looks are looks that were made before.
 type looks struct {
 	list [][]inspect.Seen
 	at   int
 	err  error
 
-	closely string
+	closely []string
 }
 
-func (l *looks) Closely(dir string) { l.closely = dir }
+func (l *looks) Closely(dirs []string) { l.closely = dirs }
 
 func (l *looks) Look() ([]inspect.Seen, error) {
 	if l.at == len(l.list) {
@@ -153,15 +163,15 @@ func (l *looks) Look() ([]inspect.Seen, error) {
 func TestLines(t *testing.T) {
 	for columns, want := range map[string][]string{
 		"130": {
-			"TIME      SERVICE                         PID  RUNTIME          PAR/LIMIT     CPU    THROTTLED   STOPPED",
-			"often                           211  Go 1.26.8              8/2     40%    38 of 100   40.0 ms  ▄",
-			"calm                            199  Go 1.26.8              8/2     60%     0 of 100         –  ▁",
+			"TIME      SERVICE                         PID  RUNTIME          PAR/LIMIT     CPU   WAIT   MEM    THROTTLED   STOPPED",
+			"often                           211  Go 1.26.8              8/2     40%   1.50   95%    38 of 100   40.0 ms  ▄",
+			"calm                            199  Go 1.26.8              8/2     60%      –     –     0 of 100         –  ▁",
 			"no process here is under a CPU limit",
 		},
 		"80": {
-			"TIME      SERVICE                  PID  PAR/LIMIT     CPU    THROTTLED   STOPPED",
-			"often                    211        8/2     40%    38 of 100   40.0 ms",
-			"calm                     199        8/2     60%     0 of 100         –",
+			"TIME      SERVICE                 PID  PAR/LIMIT    CPU   WAIT   MEM   THROTTLED",
+			"often                   211        8/2    40%   1.50   95%   38 of 100",
+			"calm                    199        8/2    60%      –     –    0 of 100",
 			"no process here is under a CPU limit",
 		},
 	} {
@@ -171,7 +181,7 @@ func TestLines(t *testing.T) {
 			end := errors.New("the end")
 			watcher := &looks{err: end, list: [][]inspect.Seen{
 				{seen("often", 0, 0, 0, 0), seen("calm", 0, 0, 0, 0)},
-				{seen("often", 10, 38, 100, 8*time.Second), seen("calm", 10, 0, 100, 12*time.Second)},
+				{closely(seen("often", 10, 38, 100, 8*time.Second)), seen("calm", 10, 0, 100, 12*time.Second)},
 				{},
 			}}
 			if err := Lines(context.Background(), &out, watcher, Options{Every: time.Millisecond}); !errors.Is(err, end) {
@@ -204,53 +214,69 @@ func TestLinesOfAShortTime(t *testing.T) {
 	}
 }
 
-// Memory is read of the service whose findings are open, and of no other.
-func TestFindingsAreLookedAtClosely(t *testing.T) {
+// What costs more is read of the services on the screen only.
+func TestTheServicesOnTheScreenAreLookedAtClosely(t *testing.T) {
 	watcher := &looks{}
 	s := press(t)
 	s.watcher = watcher
-	for _, step := range []struct{ key, want string }{{"down", ""}, {"enter", "/cg/calm"}, {"esc", ""}, {"enter", "/cg/calm"}} {
-		if s.Update(keyOf(step.key)); watcher.closely != step.want {
-			t.Errorf("after %s: %q, want %q", step.key, watcher.closely, step.want)
-		}
+	var all []inspect.Seen
+	for i := range 20 {
+		all = append(all, seen(fmt.Sprintf("s%02d", i), 20, 0, 10, 0))
 	}
-	s.Update(looked{seen: []inspect.Seen{seen("often", 20, 40, 120, 9*time.Second)}}) // it has ended
-	if watcher.closely != "" || s.opened {
-		t.Errorf("after its end: %q", watcher.closely)
+	s.Update(tea.WindowSizeMsg{Width: 80, Height: 9}) // three rows
+	s.Update(looked{seen: all})
+	if diff := cmp.Diff([]string{"/cg/s00", "/cg/s01", "/cg/s02"}, watcher.closely); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 
-// A service that used its CPU time before the looks is not busy now, nor throttled now
-// if it was.
-func TestFindingsAreOfTheLastLooks(t *testing.T) {
-	look := func(second int, throttled, periods int64, used time.Duration) inspect.Seen {
-		one := seen("old", second, throttled, periods, used)
-		p := &one.Processes[0]
-		p.Used, p.CPU.CPUs, p.CPU.Own = 1000*time.Second, 4, 4
-		p.Info.Parallelism.Value, p.Info.Env = 1, map[string]string{"GOMAXPROCS": "1"}
-		other := *p
-		other.PID, other.Used = 1, 50*time.Second
-		one.Processes = append(one.Processes, other)
-		return one
+// The findings are those of a scan as doctor makes it, about the chosen service only. The scan
+// ends when they are closed, and another begins when it has ended.
+func TestFindingsAreThoseOfDoctor(t *testing.T) {
+	host := inspect.Host{Online: 8, Watched: 10 * time.Second}
+	for _, name := range []string{"often", "calm"} {
+		p := seen(name, 0, 0, 0, 0).Processes[0]
+		counts := inspect.Counts{Length: 10 * time.Second, Periods: 100, Throttled: 90}
+		p.Throttling = &inspect.Throttling{Since: counts, Watch: &counts}
+		host.Processes = append(host.Processes, p)
 	}
-	for _, test := range []struct {
-		used time.Duration
-		want bool // that it is found to use all of its parallelism
-	}{{time.Second, false}, {10 * time.Second, true}} {
-		all := Services{}
-		all.Add([]inspect.Seen{look(0, 900, 1000, 900*time.Second)})
-		all.Add([]inspect.Seen{look(10, 900, 1100, 900*time.Second+test.used)})
-		found := doctor.Examine(all["/cg/old"].host(8))
-		if (len(found) > 0) != test.want || len(found) > 0 && !strings.Contains(found[0].Title, "cannot use more") {
-			t.Errorf("%v used in 10 s: got %+v", test.used, found)
-		}
+	var scans []context.Context
+	s := press(t)
+	s.scan = func(ctx context.Context, d time.Duration) (inspect.Host, error) {
+		scans = append(scans, ctx)
+		return host, nil
+	}
+	_, begin := s.Update(keyOf("enter"))
+	if text := s.View().Content; !strings.Contains(text, "Watching often for 10 s, as millicore doctor does…") {
+		t.Errorf("before the scan has ended:\n%s", text)
+	}
+	_, again := s.Update(begin())
+	text := s.View().Content
+	if !strings.Contains(text, "often (pid 211): parallelism 8 exceeds the limit of 2 CPUs: throttled in 90% of 100 periods") || strings.Contains(text, "calm") || again == nil {
+		t.Errorf("got\n%s", text)
+	}
+	var want strings.Builder
+	one := host
+	one.Processes = host.Processes[:1]
+	if err := paragraphs.Write(&want, one, doctor.Examine(host)[1:], s.terminal); err != nil || !strings.HasPrefix(text, strings.TrimRight(want.String(), "\n")) {
+		t.Errorf("%v: want the text of doctor\n%s\ngot\n%s", err, want.String(), text)
+	}
+	late := again()
+	s.Update(keyOf("esc"))
+	if _, cmd := s.Update(late); cmd != nil || s.opened || len(scans) != 2 || scans[1].Err() == nil {
+		t.Errorf("after they are closed: opened %v, %d scans", s.opened, len(scans))
+	}
+	s.Update(keyOf("enter"))
+	s.Update(looked{seen: []inspect.Seen{seen("calm", 20, 40, 120, 9*time.Second)}}) // often has ended
+	if s.opened {
+		t.Error("opened after its end")
 	}
 }
 
 // press presses keys, a word each, on a screen that has seen two looks.
 func press(t *testing.T, keys ...string) *screen {
 	t.Helper()
-	s := newScreen(&looks{}, 8, Options{Every: time.Second}, display.Terminal{})
+	s := newScreen(context.Background(), &looks{}, nil, Options{Every: time.Second}, display.Terminal{})
 	s.Update(tea.WindowSizeMsg{Width: 130, Height: 20})
 	s.Update(looked{seen: []inspect.Seen{seen("often", 0, 0, 0, 0), seen("calm", 0, 0, 0, 0)}})
 	s.Update(looked{seen: []inspect.Seen{seen("often", 10, 38, 100, 8*time.Second), seen("calm", 10, 0, 100, 12*time.Second)}})
@@ -294,8 +320,8 @@ func TestScreen(t *testing.T) {
 		{"a filter that matches nothing", []string{"/", "z", "enter"}, `no service under a CPU limit matches "z"`, "often "},
 		{"paused", []string{"p"}, "PAUSED: 1 of 2", ""},
 		{"and on", []string{"p", "p"}, "by throttling", "PAUSED"},
-		{"findings", []string{"enter"}, "parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 100 periods", "SERVICE"},
-		{"and back to the table", []string{"enter", "esc"}, "SERVICE", "parallelism 8"},
+		{"findings", []string{"enter"}, "Watching often for 10 s", "SERVICE"},
+		{"and back to the table", []string{"enter", "esc"}, "SERVICE", "Watching"},
 		{"keys of the table do nothing in the filter", []string{"/", "q", "s"}, "/qs█", "by stop"},
 	}
 	for _, test := range tests {
@@ -319,9 +345,9 @@ func TestTheTableFits(t *testing.T) {
 		with, no []string
 	}{
 		{40, []string{"SERVICE", "PAR/LIMIT", "THROTTLED▾"}, []string{"PID", "STOPPED"}},
-		{60, []string{"SERVICE", "PAR/LIMIT", "CPU", "THROTTLED▾", "STOPPED"}, []string{"PID", "RUNTIME"}},
-		{80, []string{"SERVICE", "RUNTIME", "PAR/LIMIT", "CPU", "THROTTLED▾", "STOPPED", "▄"}, []string{"PID "}},
-		{100, []string{"SERVICE", "PID", "RUNTIME", "PAR/LIMIT", "CPU", "THROTTLED▾", "STOPPED", "▄"}, nil},
+		{60, []string{"SERVICE", "PAR/LIMIT", "CPU", "WAIT", "MEM", "THROTTLED▾"}, []string{"PID", "RUNTIME", "STOPPED"}},
+		{80, []string{"SERVICE", "RUNTIME", "PAR/LIMIT", "CPU", "WAIT", "MEM", "THROTTLED▾", "STOPPED"}, []string{"PID ", "▄"}},
+		{100, []string{"SERVICE", "RUNTIME", "PAR/LIMIT", "CPU", "WAIT", "MEM", "THROTTLED▾", "STOPPED", "▄"}, nil},
 		{140, []string{"cart-7d9fc0de-abcde/often"}, []string{"…"}},
 	} {
 		s := press(t)
@@ -366,7 +392,7 @@ func TestANarrowSparkline(t *testing.T) {
 	for i := range kept {
 		s.looks = append(s.looks, inspect.Counts{Periods: 10, Throttled: int64(i / (kept - 3) * 10)})
 	}
-	row := fitted(78, 5, screenDrops).row(s, nil)
+	row := fitted(88, 5, screenDrops).row(s, nil)
 	if !strings.HasSuffix(row, " ▁▁▁▁▁███") {
 		t.Errorf("got %s", row)
 	}
@@ -384,7 +410,7 @@ func TestTheAnswer(t *testing.T) {
 		{[][]inspect.Seen{one, two}, "1 service under a CPU limit, none throttled over the last 2.0 s; by throttling"},
 		{[][]inspect.Seen{one, {}}, "no process here is under a CPU limit"},
 	} {
-		s := newScreen(&looks{}, 8, Options{Every: time.Second}, display.Terminal{})
+		s := newScreen(context.Background(), &looks{}, nil, Options{Every: time.Second}, display.Terminal{})
 		for _, look := range test.looks {
 			s.Update(looked{seen: look})
 		}
@@ -461,7 +487,7 @@ func TestTheProgram(t *testing.T) {
 	for i := range list {
 		list[i] = []inspect.Seen{seen("often", i, int64(4*i), int64(10*i), time.Second)}
 	}
-	err := Screen(context.Background(), in, &out, &looks{list: list}, 8, Options{Every: time.Hour})
+	err := Screen(context.Background(), in, &out, &looks{list: list}, nil, Options{Every: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
