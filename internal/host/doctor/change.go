@@ -71,8 +71,8 @@ func (f *Finding) Words(c *Change) string {
 // String is a change of variables, the command and limits.
 func (c *Change) String() string {
 	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		parts = append(parts, "set "+Quoted([]string{name + "=" + c.Env[name]}))
+	if len(c.Env) > 0 {
+		parts = append(parts, "set "+assignments(c.Env))
 	}
 	if c.Command != nil {
 		parts = append(parts, "start it with "+Quoted(c.Command))
@@ -382,6 +382,15 @@ func withPort(word, port string) string {
 }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+// assignments are variables with their values, quoted for a shell.
+func assignments(env map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		all = append(all, Quoted([]string{name + "=" + env[name]}))
+	}
+	return phrase.List(all)
+}
 
 // Quoted writes a command for a shell. ${port}, which is millicore's, is quoted too.
 func Quoted(command []string) string {

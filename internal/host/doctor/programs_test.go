@@ -54,6 +54,37 @@ func same(a, b Change) bool {
 	return slices.Equal(a.Command, b.Command) && a.Setting == b.Setting && a.File == b.File && a.Value == b.Value && a.Replicas == b.Replicas && a.CPUs == b.CPUs
 }
 
+// The variables of a library of linear algebra have an effect where more of its threads than
+// the limit has CPUs spin. Threads that wait for a global lock do not want a CPU all the time.
+func TestTheThreadsOfALibrary(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		env   map[string]string
+		math  string
+		limit float64
+		full  int
+		want  string // of the changes the first
+	}{
+		{"two under less than a CPU", nil, "OpenBLAS", 0.35, 2, "set OMP_NUM_THREADS=1"},
+		{"with its own variable", map[string]string{"OPENBLAS_NUM_THREADS": "8"}, "OpenBLAS", 0.35, 2, "set OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1"},
+		{"as many as the limit has CPUs", nil, "OpenBLAS", 1.5, 2, "raise the CPU limit to 2 CPUs"},
+		{"eight that wait for the lock", nil, "OpenBLAS", 0.8, 0, "raise the CPU limit to 1.3 CPUs"},
+		{"the variable is set already", map[string]string{"OMP_NUM_THREADS": "1"}, "OpenBLAS", 0.35, 2, ""},
+		{"without such a library", nil, "", 0.35, 2, ""},
+	} {
+		p := spinning(1, test.limit, test.full)
+		p.Threads.Busy = 8
+		p.Info = runtimes.Info{Runtime: runtimes.Python, Affinity: 8, Math: test.math, Env: test.env, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+		f, got := examine(p)[0], ""
+		if len(f.Changes) > 0 {
+			got = f.Changes[0].String()
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q; %s", test.name, got, test.want, f.Title)
+		}
+	}
+}
+
 // also changes a process that nothing else has.
 func also(p inspect.Process, change func(*inspect.Process)) inspect.Process {
 	change(&p)

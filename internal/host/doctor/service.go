@@ -247,15 +247,8 @@ func (s service) crowd() bool {
 	return s.Info.Workers > 0 && s.threads != nil && s.threads.Full >= many*s.least()
 }
 
-// least is the lowest parallelism that is advised: what can use all of the limit, and 2.
-// One instead of two halves p99 at saturation, and raises it at 60% of that load
-// (test/advice/README.md). Threads that spin need a CPU each.
-func (s service) least() int {
-	if runtimes.Spins(s.Info) {
-		return max(1, int(s.CPU.CPUs))
-	}
-	return max(2, s.fit())
-}
+// least is the lowest parallelism that is advised.
+func (s service) least() int { return runtimes.Least(s.Info, s.CPU.CPUs) }
 
 // single reports whether one thread instead of two would lower p99 at saturation: two
 // compete for a limit of 1 CPU or less.

@@ -123,6 +123,12 @@ func (s service) usedUp(f *Finding) {
 	if units == "" && (s.spins() || s.locked()) && s.threads != nil && s.threads.Full > s.fit() {
 		f.Confidence = Low
 		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
+		if env, ok := runtimes.MathSetting(s.Info, s.fit()); ok {
+			f.Confidence = Medium
+			s.fix(f, fmt.Sprintf("set %s: %s is loaded, whose threads spin while they wait for each other, and %d threads wanted a CPU all the time",
+				assignments(env), s.Info.Math, s.threads.Full), Change{Env: env, Value: s.fit()})
+			return
+		}
 		setting := "if the program has a setting for the number of its threads, lower it first"
 		if s.locked() {
 			setting = fmt.Sprintf("lower the number of threads of its libraries to %d first (OMP_NUM_THREADS sets that of most)", s.fit())

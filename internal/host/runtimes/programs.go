@@ -37,6 +37,8 @@ type program struct {
 	// spins: threads use CPU time while they wait for work, so that each needs a CPU for
 	// itself.
 	spins bool
+	// alone: one thread under a limit of 1 CPU or less is better than two, by measurement.
+	alone bool
 	other bool // its port does not speak HTTP
 }
 
@@ -63,7 +65,7 @@ var programs = []program{
 		options: []string{"--io-threads"}, setting: "io-threads", file: "valkey.conf or its command", spins: true, other: true},
 	{runtime: Memcached, title: "memcached", names: []string{"memcached"}, threads: []string{"mc-worker"},
 		rule: "4 threads", initial: 4,
-		options: []string{"-t", "--threads"}, setting: "-t", file: "memcached's command or its configuration", other: true},
+		options: []string{"-t", "--threads"}, setting: "-t", file: "memcached's command or its configuration", alone: true, other: true},
 	{runtime: MariaDB, title: "MariaDB", names: []string{"mariadbd"},
 		rule: "a thread for each connection", advice: "limit them with a connection pool, or with thread_handling = pool-of-threads",
 		blocks: true, other: true},
@@ -138,6 +140,19 @@ func ByThreads(info Info) bool {
 // Spins reports whether idle threads of a runtime use CPU time while they wait for work. A
 // number of them above that of the CPUs then slows all.
 func Spins(info Info) bool { return programOf(info.Runtime).spins }
+
+// Least is the lowest parallelism that is advised under a limit: what can use all of it, and
+// 2. One instead of two halves the p99 of Go at saturation, and raises it at 60% of that load
+// (test/advice/README.md). Threads that spin need a CPU each, so the limit is rounded down.
+func Least(info Info, cpus float64) int {
+	switch p := programOf(info.Runtime); {
+	case p.spins:
+		return max(1, int(cpus))
+	case p.alone:
+		return ceil(cpus - 1e-9)
+	}
+	return max(2, ceil(cpus-1e-9))
+}
 
 // Blocks reports whether the units that the parallelism counts are blocked while they wait,
 // so that less parallelism means less concurrency: worker processes of Python or Ruby,

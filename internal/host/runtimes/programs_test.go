@@ -67,6 +67,21 @@ func TestDefaultOfPrograms(t *testing.T) {
 	}
 }
 
+func TestLeast(t *testing.T) {
+	for _, test := range []struct {
+		runtime Name
+		cpus    float64
+		want    int
+	}{
+		{Redis, 0.3, 1}, {Redis, 1.5, 1}, {Redis, 2.5, 2}, {Memcached, 0.3, 1}, {Memcached, 1.5, 2},
+		{Go, 0.3, 2}, {Go, 2.5, 3}, {Nginx, 2, 2},
+	} {
+		if n := Least(Info{Runtime: test.runtime}, test.cpus); n != test.want {
+			t.Errorf("%s under %v: %d, want %d", test.runtime, test.cpus, n, test.want)
+		}
+	}
+}
+
 // The schedulers of OTP 25 and of OTP 27, without those for long work.
 func TestScheduler(t *testing.T) {
 	for name, want := range map[string]int{

@@ -115,6 +115,21 @@ func TestRealVarnish(t *testing.T) {
 	})
 }
 
+// OpenMP is found by its library, and has the threads of its variable.
+func TestRealOpenMP(t *testing.T) {
+	gcc := installed(t, "gcc")
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.c"), "#include <stdio.h>\n#include <unistd.h>\nint main(void) {\n#pragma omp parallel\n{ }\nputs(\"ready\"); fflush(stdout); pause(); }\n")
+	if out, err := exec.Command(gcc, "-fopenmp", "-o", filepath.Join(dir, "a"), filepath.Join(dir, "a.c")).CombinedOutput(); err != nil {
+		t.Skipf("needs gcc with OpenMP: %v: %s", err, out)
+	}
+	env, ok := MathSetting(Info{Math: "OpenMP"}, 3)
+	cmd := start(t, "ready", []string{"OMP_NUM_THREADS=" + env["OMP_NUM_THREADS"]}, filepath.Join(dir, "a"))
+	if info, err := Detect(cmd.Process.Pid); err != nil || !ok || info.Math != "OpenMP" || info.Threads != 3 {
+		t.Errorf("%q with %d threads, %v", info.Math, info.Threads, err)
+	}
+}
+
 // Without an option the schedulers are those of its threads that ran.
 func TestRealErlangThreads(t *testing.T) {
 	erl := installed(t, "erl")
