@@ -132,7 +132,7 @@ func words(c doctor.Change) string {
 		all = append(all, name+"="+value)
 	}
 	if c.Setting != "" {
-		all = append(all, fmt.Sprintf("%s = %d", c.Setting, c.Value))
+		all = append(all, c.Setting+" = "+c.NewValue())
 	} else if c.Command != nil {
 		all = append(all, "the command")
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/test/testkit"
 	"github.com/millicore/millicore/test/testkit/groups"
 )
@@ -57,6 +58,7 @@ type service struct {
 	cell    cell
 	group   *groups.Group
 	dir     string
+	port    string
 	url     string
 	command *exec.Cmd
 }
@@ -64,8 +66,8 @@ type service struct {
 // serve starts the program of a cell with the changes applied.
 func serve(t *testing.T, c cell, dir string, changes []doctor.Change) *service {
 	t.Helper()
-	s := &service{t: t, cell: c, dir: dir}
 	port := free(t)
+	s := &service{t: t, cell: c, dir: dir, port: port}
 	s.url = "http://127.0.0.1:" + port + c.path
 	cpus, memory := c.cpus, c.memory
 	command, env := c.program.start(t, dir, port)
@@ -78,16 +80,20 @@ func serve(t *testing.T, c cell, dir string, changes []doctor.Change) *service {
 			memory = change.Memory
 		}
 		if change.Command != nil {
-			command = reported(change.Command, port)
+			command = s.here(change.Command)
 		}
 		for name, value := range change.Env {
 			env = append(slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }), name+"="+value)
 		}
 		if change.Setting != "" && change.Command == nil {
+			if at := slices.Index(command, "--"+change.Setting) + 1; at > 0 && at < len(command) {
+				command[at] = change.NewValue()
+				continue
+			}
 			if c.program.set == nil {
 				t.Fatalf("the change %+v cannot be applied", change)
 			}
-			c.program.set(t, dir, change.Setting, change.Value)
+			c.program.set(t, dir, change.Setting, change.NewValue())
 		}
 	}
 	s.group = groups.New(t)
@@ -109,12 +115,25 @@ func serve(t *testing.T, c cell, dir string, changes []doctor.Change) *service {
 		}
 	}
 	s.command.Env = append(s.command.Env, env...)
+	output, err := os.Create(filepath.Join(t.TempDir(), "output"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer output.Close()
+	s.command.Stdout, s.command.Stderr = output, output
 	testkit.Start(t, s.command)
+	if c.program.quiet {
+		return s
+	}
 	if c.program.front != nil {
 		s.url = c.program.front(t, port) + c.path
 		return s
 	}
 	testkit.Until(t, c.String()+" listens", func() bool {
+		if st, err := proc.ReadStat(s.command.Process.Pid); err == nil && st.Ended() {
+			text, _ := os.ReadFile(output.Name())
+			t.Fatalf("%s ended before it listened: %s", c, text)
+		}
 		conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second)
 		if err == nil {
 			conn.Close()
@@ -124,13 +143,22 @@ func serve(t *testing.T, c cell, dir string, changes []doctor.Change) *service {
 	return s
 }
 
-// reported is a command of a finding with this port: it names that of the cell's first run.
-func reported(command []string, port string) []string {
-	all := slices.Clone(command)
-	for i, word := range all {
-		if at := strings.Index(word, "127.0.0.1:"); at >= 0 {
-			all[i] = word[:at] + "127.0.0.1:" + port
-		}
+// The places of a run in a command that a finding reports.
+const itsPort, itsFolder = "${port}", "${folder}"
+
+// elsewhere is a command of this run for others.
+func (s *service) elsewhere(command []string) []string {
+	return replaced(command, strings.NewReplacer(s.dir, itsFolder, s.port, itsPort))
+}
+
+// here is a command of another run for this one.
+func (s *service) here(command []string) []string {
+	return replaced(command, strings.NewReplacer(itsFolder, s.dir, itsPort, s.port))
+}
+
+func replaced(words []string, by *strings.Replacer) (all []string) {
+	for _, word := range words {
+		all = append(all, by.Replace(word))
 	}
 	return all
 }
@@ -168,6 +196,10 @@ func (c cell) users() string {
 // load sends requests: at a rate, or for 0 in a closed loop.
 func (s *service) load(rate float64, seconds int) figures {
 	s.t.Helper()
+	if s.cell.program.rate != nil {
+		f := figures{Rate: s.cell.program.rate(s, seconds), Availability: 100, survived: s.survived()}
+		return f
+	}
 	args := []string{"load", "--json", "-d", fmt.Sprintf("%ds", seconds), "--warmup", "1s", "--timeout", "10s", "--yes",
 		"--pid", strconv.Itoa(s.command.Process.Pid)}
 	if rate > 0 {
@@ -227,7 +259,15 @@ func (s *service) findings(w watched, had []int) []doctor.Finding {
 		s.t.Fatal(w.err)
 	}
 	inside := append(had, s.group.PIDs(s.t)...)
-	return slices.DeleteFunc(doctor.Examine(w.host), func(f doctor.Finding) bool { return !slices.Contains(inside, f.PID) })
+	all := slices.DeleteFunc(doctor.Examine(w.host), func(f doctor.Finding) bool { return !slices.Contains(inside, f.PID) })
+	for _, f := range all {
+		for i := range f.Changes {
+			if command := f.Changes[i].Command; command != nil {
+				f.Changes[i].Command = s.elsewhere(command)
+			}
+		}
+	}
+	return all
 }
 
 func free(t *testing.T) string {

@@ -57,8 +57,8 @@ http {
 `))
 			return []string{"/bin/sh", "-c", within.Replace(`NGINX -c DIR/nginx.conf -g 'daemon off; user root;' & exec FPM -R -y DIR/fpm.conf`)}, nil
 		},
-		set: func(t *testing.T, dir, setting string, value int) {
-			replace(t, filepath.Join(dir, "fpm.conf"), maxChildren, fmt.Sprintf("%s = %d", setting, value))
+		set: func(t *testing.T, dir, setting, value string) {
+			replace(t, filepath.Join(dir, "fpm.conf"), maxChildren, setting+" = "+value)
 		},
 	}
 }

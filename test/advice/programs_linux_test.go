@@ -1,7 +1,6 @@
 package advice
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,12 +18,17 @@ type program struct {
 	start func(t *testing.T, dir, port string) (command, env []string)
 	paths []string // cpu, wait or garbage
 	// set changes a setting that neither the command nor a variable contains.
-	set func(t *testing.T, dir, setting string, value int)
+	set func(t *testing.T, dir, setting, value string)
 	// headers of the requests.
 	headers []string
 	// front, of a server that is not HTTP, returns the URL of an HTTP server of this
 	// process that waits for it and asks it. nil: the server is HTTP.
 	front func(t *testing.T, port string) string
+	// rate, of a program that is not loaded over HTTP, is what it does in a second while it is
+	// loaded, or works, for so many seconds. nil: the load is HTTP.
+	rate func(s *service, seconds int) float64
+	// quiet: it listens on no port.
+	quiet bool
 }
 
 const (
@@ -141,8 +145,8 @@ func gunicornFile(name string) program {
 		}
 		return plain(t, dir, port)
 	}
-	p.set = func(t *testing.T, dir, setting string, value int) {
-		write(t, filepath.Join(dir, "gunicorn.conf.py"), fmt.Sprintf("%s = %d\n", setting, value))
+	p.set = func(t *testing.T, dir, setting, value string) {
+		write(t, filepath.Join(dir, "gunicorn.conf.py"), setting+" = "+value+"\n")
 	}
 	return p
 }
@@ -183,8 +187,8 @@ http {
 			replace(t, file, regexp.MustCompile(`127.0.0.1:\w+`), "127.0.0.1:"+port)
 			return []string{installed(t, "nginx"), "-c", file, "-g", "daemon off; user root;"}, nil
 		},
-		set: func(t *testing.T, dir, setting string, value int) {
-			replace(t, filepath.Join(dir, "nginx.conf"), workerProcesses, fmt.Sprintf("%s %d;", setting, value))
+		set: func(t *testing.T, dir, setting, value string) {
+			replace(t, filepath.Join(dir, "nginx.conf"), workerProcesses, setting+" "+value+";")
 		},
 	}
 }
