@@ -72,6 +72,9 @@ func (s service) counted() string {
 			text += fmt.Sprintf(", %s of the limit used", display.Share(used))
 		}
 		parts = append(parts, text)
+		if text := s.varied(); text != "" {
+			parts = append(parts, text)
+		}
 	}
 	since := s.Throttling.Since
 	text := "since the group was created: " + periods(since.Throttled, since.Periods)

@@ -230,7 +230,7 @@ func (s service) seenParallelism(host inspect.Host) int {
 	case others.Seconds() >= little*length:
 	case t.Bound > 0 && s.spent.Seconds() <= beyond*float64(t.Bound)*length:
 		return t.Bound
-	case t.Busy == t.Full:
+	case t.Busy <= t.Full:
 		return t.Full
 	}
 	return 0

@@ -45,6 +45,8 @@ type service struct {
 	spent  time.Duration // CPU time of the process and its workers
 	// threads are those of the process and its workers; nil if they were not read.
 	threads *threads.Use
+	// average are the counters of the whole watch where the rules judge by its worst window.
+	average *inspect.Counts
 	// account is who used the CPU time: that of the group, or in a finding about a process that
 	// of the process and its workers.
 	account threads.Account
@@ -73,9 +75,7 @@ func process(host inspect.Host, p *inspect.Process) service {
 	if t := p.Throttling; t != nil && t.Watch != nil && t.Watch.Used != nil {
 		s.spent = min(s.spent, *t.Watch.Used)
 	}
-	if t := p.Throttling; t != nil && t.Watch != nil && t.Watch.Periods >= fewest {
-		s.counts = t.Watch
-	}
+	s.judgeBy()
 	return s
 }
 
@@ -126,12 +126,32 @@ func (s *service) charge(all []inspect.Process, whole bool) {
 	if s.Throttling == nil || s.Throttling.Watch == nil || s.Throttling.Watch.Length <= 0 {
 		return
 	}
-	a := inspect.Account(all, *s.Throttling.Watch, whole)
+	a := accountOf(all, *s.Throttling.Watch, whole)
 	s.account = a
 	free := s.Info.Runtime == runtimes.Node || s.Info.Runtime == runtimes.Bun || s.Info.Runtime == runtimes.Deno
 	if free && a.ShortThreads() > 0 || a.ShortProcesses() > 0 {
 		s.Info.Parallelism = runtimes.Parallelism{}
 	}
+}
+
+// accountOf is who used the CPU time over a watch. all are the whole group of which w are the
+// counters, or some processes of it.
+func accountOf(all []inspect.Process, w inspect.Counts, whole bool) (a threads.Account) {
+	if w.Length <= 0 {
+		return a
+	}
+	for _, p := range all {
+		used := p.Used.Seconds() / w.Length.Seconds()
+		a.Processes += used
+		if p.Threads != nil && !p.Threads.Truncated {
+			used = p.Threads.CPUs(p.Threads.Ran)
+		}
+		a.Threads += used
+	}
+	if whole && w.Used != nil {
+		a.Group = w.Used.Seconds() / w.Length.Seconds()
+	}
+	return a
 }
 
 // shortLived names what used most of the CPU time and ended during the watch, with its use

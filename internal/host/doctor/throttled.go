@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -26,7 +27,7 @@ func (s service) throttled() []Finding {
 	case s.Oversized() && s.can():
 		f.Rule = ParallelismAboveLimit
 		f.Title = fmt.Sprintf("parallelism %d exceeds the limit of %s: %s", s.Info.Parallelism.Value, display.CPULimit(s.CPU.CPUs), seen)
-		if s.counts.Share() >= much {
+		if s.counts.Share() >= much && s.average == nil {
 			f.Level = Critical
 		}
 	case measured && used <= low:
@@ -36,6 +37,9 @@ func (s service) throttled() []Finding {
 		f.Title = fmt.Sprintf("limit of %s used up (%s on average): %s", display.CPULimit(s.CPU.CPUs), display.Share(used), seen)
 	default:
 		f.Title = fmt.Sprintf("limit of %s: %s", display.CPULimit(s.CPU.CPUs), seen)
+	}
+	if s.average != nil {
+		f.Title += fmt.Sprintf(" in the worst %s of %s", seconds(s.counts.Length), span.Text(s.average.Length.Round(time.Second)))
 	}
 	const stops = "the kernel stops all threads until the next period, and the requests in work and those that arrive wait"
 	switch {

@@ -35,6 +35,8 @@ type limiter struct {
 	first *Counts // at the scan
 	began time.Time
 	err   error
+	// course is what the watch has seen; nil: it was not followed.
+	course *Course
 }
 
 // group reads the group of a process. The text of /proc/PID/cgroup is the cache key:
@@ -289,7 +291,7 @@ func (s *Scanner) throttling(l *limiter, dir string, watched bool) *Throttling {
 		return t
 	}
 	if d, ok := counts.Less(*l.first, s.now().Sub(l.began)); ok {
-		t.Watch = &d
+		t.Watch, t.Course = &d, l.course
 	}
 	t.Since = counts
 	return t

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/host/caches"
+	"github.com/millicore/millicore/internal/host/course"
 	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/host/threads"
@@ -186,52 +187,13 @@ type Memory struct {
 type Throttling struct {
 	Since Counts  // since the group was created
 	Watch *Counts // over the watch; nil without a watch
+	// Course is how it changed during the watch; nil without a watch, and of a host with many
+	// groups where it was not followed.
+	Course *Course
 }
 
-// Counts are the counters of a period of time.
-type Counts struct {
-	Length    time.Duration // 0: not known
-	Periods   int64         // nr_periods: those in which the group ran
-	Throttled int64         // nr_throttled: those in which it was throttled
-	// Stopped is the throttled time, summed over the CPUs: it can exceed Length.
-	Stopped time.Duration
-	// Used is the CPU time of the group and its children; nil: not measured.
-	Used *time.Duration
-	// Pressure is the time in which at least one thread of the group waited for a CPU
-	// (PSI); nil: not measured.
-	Pressure *time.Duration
-}
-
-// Share is the share of throttled periods, 0 to 1.
-func (c Counts) Share() float64 {
-	if c.Periods <= 0 {
-		return 0
-	}
-	return float64(c.Throttled) / float64(c.Periods)
-}
-
-// PerThrottled is the throttled time per throttled period, summed over the CPUs.
-func (c Counts) PerThrottled() time.Duration {
-	if c.Throttled <= 0 {
-		return 0
-	}
-	return c.Stopped / time.Duration(c.Throttled)
-}
-
-// Less is the difference between these counters and an earlier reading. ok is false
-// if a counter decreased: the group was created again.
-func (c Counts) Less(before Counts, length time.Duration) (d Counts, ok bool) {
-	d = Counts{
-		Length: length, Periods: c.Periods - before.Periods,
-		Throttled: c.Throttled - before.Throttled, Stopped: c.Stopped - before.Stopped,
-	}
-	if c.Used != nil && before.Used != nil {
-		used := *c.Used - *before.Used
-		d.Used = &used
-	}
-	if c.Pressure != nil && before.Pressure != nil {
-		pressure := max(*c.Pressure-*before.Pressure, 0)
-		d.Pressure = &pressure
-	}
-	return d, d.Periods >= 0 && d.Throttled >= 0 && d.Stopped >= 0 && (d.Used == nil || *d.Used >= 0)
-}
+// Counts are the counters of a period of time, and Course how they changed in it.
+type (
+	Counts = course.Counts
+	Course = course.Course
+)

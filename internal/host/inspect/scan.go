@@ -99,7 +99,7 @@ func (s *Scanner) Scan(ctx context.Context, only Only, watch time.Duration) (Hos
 	began := s.now()
 	if watch > 0 {
 		threads, times := s.allThreads(&host), s.times()
-		s.sleep(ctx, watch)
+		s.follow(ctx, watch)
 		host.Watched = s.now().Sub(began)
 		host.took(times, s.times())
 		s.addThreads(&host, threads)

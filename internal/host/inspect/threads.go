@@ -15,12 +15,15 @@ import (
 // all processes of a scan: each costs two reads.
 const mostThreads, ofAll = 512, 8192
 
-// threads reads the counters of at most the given number of threads; nil if there are
-// none to be read.
-func (s *Scanner) threads(pid, most int) *threads.Reading {
-	names, err := s.procfs.Names(pid, "task", most+1)
-	if err != nil {
-		return nil
+// threads reads the counters of at most the given number of threads of a process, which has
+// so many (0: not known); nil if there are none to be read.
+func (s *Scanner) threads(pid, had, most int) *threads.Reading {
+	names := []string{strconv.Itoa(pid)}
+	if had != 1 {
+		var err error
+		if names, err = s.procfs.Names(pid, "task", most+1); err != nil {
+			return nil
+		}
 	}
 	r := &threads.Reading{At: s.now(), Of: make(map[int]proc.Schedstat, len(names)), Truncated: len(names) > most}
 	for _, name := range names[:min(len(names), most)] {
@@ -50,7 +53,7 @@ func (s *Scanner) allThreads(host *Host) map[int]*threads.Reading {
 		if p.CPU.State != Limited || left <= 0 {
 			continue
 		}
-		if r := s.threads(p.PID, min(mostThreads, left)); r != nil {
+		if r := s.threads(p.PID, p.Info.Threads, min(mostThreads, left)); r != nil {
 			all[p.PID] = r
 			left -= len(r.Of)
 		}
@@ -63,33 +66,14 @@ func (s *Scanner) addThreads(host *Host, before map[int]*threads.Reading) {
 	for i := range host.Processes {
 		p := &host.Processes[i]
 		was, ok := before[p.PID]
-		if st, err := s.stat(p.PID); !ok || err != nil || st.Started != p.Started {
+		st, err := s.stat(p.PID)
+		if !ok || err != nil || st.Started != p.Started {
 			continue
 		}
-		if now := s.threads(p.PID, mostThreads); now != nil {
+		if now := s.threads(p.PID, st.Threads, mostThreads); now != nil {
 			p.Threads = now.Since(was)
 		}
 	}
-}
-
-// Account is who used the CPU time over a watch. all are the whole group of which w are the
-// counters, or some processes of it.
-func Account(all []Process, w Counts, whole bool) (a threads.Account) {
-	if w.Length <= 0 {
-		return a
-	}
-	for _, p := range all {
-		used := p.Used.Seconds() / w.Length.Seconds()
-		a.Processes += used
-		if p.Threads != nil && !p.Threads.Truncated {
-			used = p.Threads.CPUs(p.Threads.Ran)
-		}
-		a.Threads += used
-	}
-	if whole && w.Used != nil {
-		a.Group = w.Used.Seconds() / w.Length.Seconds()
-	}
-	return a
 }
 
 // times reads the CPU times of the host; nil if they could not be read.

@@ -282,7 +282,7 @@ func (w *Watcher) more(all []Seen) {
 		}
 		var sum threads.Use
 		for _, p := range one.Processes {
-			reading := w.scanner.threads(p.PID, min(mostThreads, left))
+			reading := w.scanner.threads(p.PID, 0, min(mostThreads, left))
 			if reading == nil || left <= 0 {
 				continue
 			}

@@ -69,14 +69,14 @@ func (r *Reading) Since(before *Reading) *Use {
 // count adds a thread.
 func (u *Use) count(ran, waited time.Duration) {
 	u.Ran, u.Waited = u.Ran+ran, u.Waited+waited
+	if u.CPUs(ran+waited) >= full { // many that share a small limit each run for little
+		u.Full++
+	}
 	if u.CPUs(ran) < busy {
 		return
 	}
 	u.Busy++
 	u.BusyRan, u.BusyWaited = u.BusyRan+ran, u.BusyWaited+waited
-	if u.CPUs(ran+waited) >= full {
-		u.Full++
-	}
 	if u.CPUs(ran) >= bound {
 		u.Bound++
 	}
