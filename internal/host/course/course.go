@@ -68,6 +68,8 @@ type Course struct {
 	// one in which it used most. PeakAt is when it began, from the beginning of the watch.
 	Peak   Counts
 	PeakAt time.Duration
+	// Highest is the CPU time per second of the busiest second, in CPUs; 0: not measured.
+	Highest float64
 }
 
 const (
@@ -99,6 +101,9 @@ func (c *Recorder) Add(now time.Time, counts Counts) {
 	if !ok {
 		c.part = Counts{}
 		return
+	}
+	if d.Used != nil && d.Length > 0 {
+		c.Highest = max(c.Highest, d.Used.Seconds()/d.Length.Seconds())
 	}
 	if d.Periods > 0 {
 		c.Seconds++

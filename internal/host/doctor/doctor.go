@@ -103,8 +103,9 @@ func Examine(host inspect.Host) []Finding {
 		found := s.throttled()
 		throttled = append(throttled, found...)
 		saturated = append(saturated, s.saturated(host, found)...)
+		saturated = append(saturated, s.spareCPU()...)
 	}
-	all := slices.Concat(throttled, saturated, shortOfMemory(host))
+	all := slices.Concat(throttled, saturated, shortOfMemory(host), spareMemory(host))
 	for _, s := range sharers(host) {
 		all = append(all, s.shared()...)
 	}

@@ -23,6 +23,7 @@ const (
 	LimitOfParent         Rule = "limit-of-parent"
 	SharedLimit           Rule = "shared-limit" // used up by several groups with lower limits
 	PoolsAboveLimit       Rule = "pools-above-limit"
+	SpareCPU              Rule = "spare-cpu" // a limit and a request far above the peak of a long watch
 )
 
 // The rules about memory.
@@ -32,6 +33,7 @@ const (
 	HeapAboveLimit  Rule = "heap-above-limit"
 	CacheAboveLimit Rule = "cache-above-limit" // buffer pools, caches, pools of processes
 	AtGOMEMLIMIT    Rule = "at-gomemlimit"
+	SpareMemory     Rule = "spare-memory" // a limit far above the peak of a long watch
 )
 
 // problems are the rules in a few words.
@@ -45,12 +47,14 @@ var problems = map[Rule]string{
 	LimitOfParent:         "limit of its parent",
 	SharedLimit:           "shares a limit",
 	PoolsAboveLimit:       "pools too large",
+	SpareCPU:              "CPU to spare",
 
 	KilledForMemory: "killed for memory",
 	NearMemoryLimit: "near its memory limit",
 	HeapAboveLimit:  "heap above the limit",
 	CacheAboveLimit: "cache above the limit",
 	AtGOMEMLIMIT:    "GOMEMLIMIT in use",
+	SpareMemory:     "memory to spare",
 }
 
 // Rules are all rules.

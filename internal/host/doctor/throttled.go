@@ -190,6 +190,8 @@ func (s service) absorb(would string) (string, []Change) {
 		effect = " (the kernel's maximum) " + would + " absorb a part"
 	}
 	switch {
+	case !s.refills():
+		return raise + ": too little of the quota is left over between the stops for a burst", []Change{{CPUs: s.higher()}}
 	case !s.CPU.CanBurst:
 		return raise + ": this kernel has no CPU burst", []Change{{CPUs: s.higher()}}
 	case s.CPU.Burst >= burst:
@@ -201,6 +203,15 @@ func (s service) absorb(would string) (string, []Change) {
 	}
 	return fmt.Sprintf("a burst of %s%s: echo %d > %s/%s; or %s", millis(burst), effect, burst.Microseconds(), s.CPU.Dir, file, raise),
 		[]Change{{Burst: burst}, {CPUs: s.higher()}}
+}
+
+// refills reports whether the periods that are not throttled leave over as much of the quota
+// as is missing in the others: a burst gives back no more. memcached that was throttled in 90%
+// of its periods while it used 80% of its limit has nothing to save.
+func (s service) refills() bool {
+	used, ok := s.used()
+	left := (1 - used) * s.CPU.CPUs * float64(s.CPU.Period) * float64(s.counts.Periods)
+	return !ok || float64(s.counts.Stopped) <= left
 }
 
 func roundUp(d, unit time.Duration) time.Duration {

@@ -159,7 +159,7 @@ func (s *Scanner) memory(g cgroup.Group, reader *cgroup.Reader, m *Memory) {
 			return
 		}
 	}
-	m.Current, m.WorkingSet = measured(used.Current), measured(used.WorkingSet())
+	m.Current, m.WorkingSet, m.Peak = measured(used.Current), measured(used.WorkingSet()), measured(used.Peak)
 }
 
 // memoryAt reads the memory usage of a group, once per scan.

@@ -178,6 +178,8 @@ type Memory struct {
 	// Current is the usage of the group that sets the limit (of the own group if that
 	// is not visible), WorkingSet the same without droppable page cache.
 	Current, WorkingSet *int64
+	// Peak is the highest Current since the group was created, page cache included.
+	Peak *int64
 	// OOMKills counts the processes of the own group that the kernel killed because
 	// memory ran out, since the group was created.
 	OOMKills *int64
