@@ -45,10 +45,20 @@ func BenchmarkLook(b *testing.B) {
 	if seen, err := w.Look(); err != nil || len(seen) != 1000 {
 		b.Fatalf("%d groups, %v", len(seen), err)
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if seen, err := w.Look(); err != nil || len(seen) != 1000 {
-			b.Fatalf("%d groups, %v", len(seen), err)
-		}
+	for _, closely := range []int{0, mostClosely} {
+		b.Run(fmt.Sprintf("closely at %d", closely), func(b *testing.B) {
+			seen, err := w.Look()
+			var dirs []string
+			for _, one := range seen[:closely] {
+				dirs = append(dirs, one.Dir)
+			}
+			w.Closely(dirs)
+			b.ReportAllocs()
+			for b.Loop() {
+				if seen, err = w.Look(); err != nil || len(seen) != 1000 {
+					b.Fatalf("%d groups, %v", len(seen), err)
+				}
+			}
+		})
 	}
 }

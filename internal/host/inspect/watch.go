@@ -78,9 +78,15 @@ func (s *Scanner) Watch(only Only) *Watcher {
 	}
 }
 
-// Closely makes the next looks read the memory and the threads of these groups too. Unlike
-// the other methods it may be called during a look.
-func (w *Watcher) Closely(dirs []string) { w.closely.Store(&dirs) }
+// mostClosely is of how many groups a look reads more: a look at 1,000 must stay cheap.
+const mostClosely = 40
+
+// Closely makes the next looks read the memory and the threads of the first of these groups
+// too, at most mostClosely. Unlike the other methods it may be called during a look.
+func (w *Watcher) Closely(dirs []string) {
+	dirs = dirs[:min(len(dirs), mostClosely)]
+	w.closely.Store(&dirs)
+}
 
 // Close closes the files of the counters.
 func (w *Watcher) Close() {
@@ -272,14 +278,7 @@ func (w *Watcher) more(all []Seen) {
 		if !slices.Contains(dirs, one.Dir) {
 			continue
 		}
-		if f := w.processes[one.Processes[0].PID]; f.process.Memory.State == Limited {
-			if reader, err := f.group.at.Open(); err == nil {
-				m := f.process.Memory
-				w.scanner.memory(f.group.at, reader, &m)
-				reader.Close()
-				one.Memory = &m
-			}
-		}
+		one.Memory = w.memory(one.Dir, w.processes[one.Processes[0].PID])
 		var sum threads.Use
 		for _, p := range one.Processes {
 			reading := w.scanner.threads(p.PID, 0, min(mostThreads, left))
@@ -299,6 +298,25 @@ func (w *Watcher) more(all []Seen) {
 		}
 	}
 	w.threads = now
+}
+
+// memory reads the memory of a process's group, from the files of its counters where that group
+// sets the CPU limit; nil if it has no limit.
+func (w *Watcher) memory(dir string, f *followed) *Memory {
+	m := f.process.Memory
+	if m.State != Limited {
+		return nil
+	}
+	reader := w.groups[dir].reader
+	if reader == nil || f.process.CPU.Inherited() {
+		var err error
+		if reader, err = f.group.at.Open(); err != nil {
+			return nil
+		}
+		defer reader.Close()
+	}
+	w.scanner.memory(f.group.at, reader, &m)
+	return &m
 }
 
 // read reads the counters of the group that limits a process.
