@@ -92,8 +92,8 @@ func RoundQuotaFunc(round func(cpus float64) int) Option {
 	}
 }
 
-// Ceil rounds up, as Go 1.25 does: 1.5 CPUs give 2, and 0.5 give 1 (Set's minimum is 2). The process can use
-// all of its limit, and is throttled if it keeps all threads busy.
+// Ceil rounds up, as Go 1.25 does: 1.5 CPUs give 2, and 0.5 give 1 (Set's minimum is 2).
+// The process can use all of its limit, and is throttled if it keeps all threads busy.
 func Ceil(cpus float64) int { return whole(math.Ceil(cpus)) }
 
 // Floor rounds down, as automaxprocs does: 1.5 CPUs give 1. Under a limit of 1 CPU or
@@ -116,8 +116,9 @@ func whole(f float64) int {
 	return 0 // also what is no number
 }
 
-// Min sets the minimum of GOMAXPROCS; without any option it is 2, as Go's own. A value below 1 is ignored. On a
-// host with fewer CPUs the minimum is their number. It implies [OverrideDefault].
+// Min sets the minimum of GOMAXPROCS; without any option it is 2, as Go's own. A value below
+// 1 is ignored. On a host with fewer CPUs the minimum is their number. It implies
+// [OverrideDefault].
 func Min(n int) Option {
 	return func(o *options) {
 		if n >= 1 {
@@ -127,8 +128,8 @@ func Min(n int) Option {
 }
 
 // FromRequest makes Set choose GOMAXPROCS from the CPU request of Kubernetes where there is
-// no limit: rounded up to whole CPUs, at least the minimum, at most all CPUs. The service
-// then does not use more than its request, also on an idle node. It is followed, within 10 s.
+// no limit: rounded up to whole CPUs, at least the minimum, at most all CPUs. What is idle
+// on the node beyond that is then left unused. The request is followed, within 10 s.
 //
 // The request is read from the weight of the process's own group. On cgroup v1 that is
 // exact. On v2 a weight can stand for two requests, because runc 1.4 and crun 1.23 have
@@ -148,8 +149,8 @@ func Logger(printf func(format string, args ...any)) Option {
 }
 
 // Slog sets a structured logger for the same events as [Logger]. The message is "maxprocs";
-// the attributes are before, gomaxprocs, why, limit_state, limit_cpus, limit_by and error.
-// The level is Warn if a limit could not be read, and else Info.
+// the attributes are before, gomaxprocs, why, limit_state, limit_cpus, limit_by,
+// request_cpus and error. The level is Warn if a limit could not be read, and else Info.
 func Slog(l *slog.Logger) Option {
 	return func(o *options) { o.slog = l }
 }

@@ -7,10 +7,9 @@
 //	prometheus.MustRegister(maxprocsprom.NewCollector())
 //
 // Metrics that were not measured are omitted, so that they do not read as 0. The counters
-// continue when another group sets the limit. They have no label for
-// the group: its path would make a new series of each container. Alert on the share of
-// periods that were throttled, and never on throttled seconds as a share of time, which
-// they can exceed:
+// continue when another group sets the limit. They have no label for the group: its path
+// would make a new series of each container. Alert on the share of periods that were
+// throttled, and never on throttled seconds as a share of time, which they can exceed:
 //
 //	rate(maxprocs_throttled_periods_total[5m]) / rate(maxprocs_periods_total[5m])
 package prometheus
