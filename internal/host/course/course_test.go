@@ -48,14 +48,14 @@ func TestCourse(t *testing.T) {
 		want Course
 	}{
 		{"a job of 100 ms each second, stopped each time", repeated(10, second{3, 1, 100}),
-			Course{Seconds: 10, Stopped: 10, Windows: 1, Peak: whole(30, 10, time.Second)}},
+			Course{Highest: 0.1, Seconds: 10, Stopped: 10, Windows: 1, Peak: whole(30, 10, time.Second)}},
 		{"nothing", repeated(10, second{}), Course{}},
 		{"an hour of which 10 s are too much", join(repeated(idle, second{}), repeated(10, second{5, 0, 10}), repeated(10, second{10, 9, 900}), repeated(10, second{10, 0, 999})),
-			Course{Seconds: 30, Stopped: 10, Windows: 3, Pressed: 1, Peak: whole(100, 90, 9*time.Second), PeakAt: 20 * time.Second}},
+			Course{Highest: 0.999, Seconds: 30, Stopped: 10, Windows: 3, Pressed: 1, Peak: whole(100, 90, 9*time.Second), PeakAt: 20 * time.Second}},
 		{"of windows that are not throttled the one that used most", join(repeated(10, second{10, 0, 300}), repeated(10, second{10, 0, 500}), repeated(10, second{10, 0, 400})),
-			Course{Seconds: 30, Windows: 3, Peak: whole(100, 0, 5*time.Second), PeakAt: 10 * time.Second}},
-		{"throttled in few periods", repeated(10, second{4, 4, 100}), Course{Seconds: 10, Stopped: 10, Windows: 1, Peak: whole(40, 40, time.Second)}},
-		{"less than a window", repeated(9, second{10, 1, 100}), Course{Seconds: 9, Stopped: 9}},
+			Course{Highest: 0.5, Seconds: 30, Windows: 3, Peak: whole(100, 0, 5*time.Second), PeakAt: 10 * time.Second}},
+		{"throttled in few periods", repeated(10, second{4, 4, 100}), Course{Highest: 0.1, Seconds: 10, Stopped: 10, Windows: 1, Peak: whole(40, 40, time.Second)}},
+		{"less than a window", repeated(9, second{10, 1, 100}), Course{Highest: 0.1, Seconds: 9, Stopped: 9}},
 	} {
 		if diff := cmp.Diff(test.want, courseOf(test.of...)); diff != "" {
 			t.Errorf("%s: -want +got\n%s", test.name, diff)

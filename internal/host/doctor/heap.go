@@ -3,11 +3,11 @@ package doctor
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/host/caches"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -90,7 +90,7 @@ func maximumHeap(p inspect.Process) heapLimit {
 	var h heapLimit
 	switch p.Info.Runtime {
 	case runtimes.Go:
-		if n, ok := goSize(p.Info.Env["GOMEMLIMIT"]); ok {
+		if n, ok := caches.GoSize(p.Info.Env["GOMEMLIMIT"]); ok {
 			h = heapLimit{bytes: n, source: runtimes.Declared, by: "GOMEMLIMIT", where: "GOMEMLIMIT", option: p.Info.Env["GOMEMLIMIT"]}
 		}
 	case runtimes.Node:
@@ -157,7 +157,7 @@ func javaHeap(p inspect.Process) heapLimit {
 		for _, option := range options {
 			for _, name := range []string{"-Xmx", "-XX:MaxHeapSize="} { // synonyms
 				value, ok := strings.CutPrefix(option, name)
-				if n, isSize := javaSize(value); ok && isSize {
+				if n, isSize := caches.JavaSize(value); ok && isSize {
 					xmx = heapLimit{bytes: n, source: runtimes.Declared, by: strings.TrimSuffix(name, "="), where: where, option: option}
 				}
 			}
@@ -237,7 +237,7 @@ func (s service) startLowered(n int64, c *Change) (lowered bool) {
 	within := func(option string) string {
 		for _, name := range []string{"-Xms", "-XX:InitialHeapSize=", "-XX:MinHeapSize="} {
 			value, ok := strings.CutPrefix(option, name)
-			if size, isSize := javaSize(value); ok && isSize && size > n {
+			if size, isSize := caches.JavaSize(value); ok && isSize && size > n {
 				return name + strconv.FormatInt(n>>20, 10) + "m"
 			}
 		}
@@ -266,37 +266,4 @@ func (s service) startLowered(n int64, c *Change) (lowered bool) {
 		}
 	}
 	return lowered
-}
-
-// goSize parses GOMEMLIMIT: a number, with or without one of the units B, KiB, MiB,
-// GiB, TiB. "off", the default, is not a size. Package runtime, "Environment
-// Variables".
-func goSize(text string) (int64, bool) {
-	units := []string{"KiB", "MiB", "GiB", "TiB"}
-	for i, unit := range units {
-		if number, ok := strings.CutSuffix(text, unit); ok {
-			return shifted(number, 10*(i+1))
-		}
-	}
-	return shifted(strings.TrimSuffix(text, "B"), 0)
-}
-
-// javaSize parses a size as the JVM does: a number, with or without k, m, g or t.
-func javaSize(text string) (int64, bool) {
-	for i, unit := range []string{"k", "m", "g", "t"} {
-		if number, ok := strings.CutSuffix(strings.ToLower(text), unit); ok {
-			return shifted(number, 10*(i+1))
-		}
-	}
-	return shifted(text, 0)
-}
-
-// shifted parses a number and multiplies it by 2^by. ok is false if it is not a
-// number or does not fit into an int64.
-func shifted(number string, by int) (int64, bool) {
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64>>by {
-		return 0, false
-	}
-	return n << by, true
 }

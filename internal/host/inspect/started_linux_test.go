@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/host/caches"
 	"github.com/millicore/millicore/test/testkit"
 )
 
@@ -163,16 +164,16 @@ func TestParsePerfData(t *testing.T) {
 		{"an impossible size", perfData("Copy", -1, 1), 0},
 		{"nothing", nil, 0},
 	} {
-		if got, ok := parsePerfData(test.data); got != test.want || ok != (test.want > 0) {
+		if got, ok := caches.JavaHeap(test.data); got != test.want || ok != (test.want > 0) {
 			t.Errorf("%s: got %d, %v; want %d", test.name, got, ok, test.want)
 		}
 	}
 	whole := perfData("Copy", 40<<20, 80<<20)
 	for n := range whole { // a file that is being written, or forged
-		parsePerfData(whole[:n])
+		caches.JavaHeap(whole[:n])
 		forged := slices.Clone(whole)
 		forged[n] = 0xff
-		parsePerfData(forged)
+		caches.JavaHeap(forged)
 	}
 }
 
