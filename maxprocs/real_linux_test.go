@@ -1,6 +1,7 @@
 package maxprocs
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -75,7 +76,11 @@ func (c *child) do(line string) string {
 		}
 		return fmt.Sprint(s.Err)
 	case "hog":
-		return fmt.Sprint(exec.Command("tail", "/dev/zero").Run())
+		eater := exec.Command("/proc/self/exe") // this program again: a small machine has no other
+		eater.Stdin = strings.NewReader("eat\n")
+		return fmt.Sprint(eater.Run())
+	case "eat":
+		return strconv.Itoa(len(bytes.Repeat([]byte{1}, 256<<20)))
 	case "throttled":
 		s := ReadStats()
 		counts := s.Throttling
