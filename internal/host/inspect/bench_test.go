@@ -48,6 +48,9 @@ func BenchmarkLook(b *testing.B) {
 	for _, closely := range []int{0, mostClosely} {
 		b.Run(fmt.Sprintf("closely at %d", closely), func(b *testing.B) {
 			seen, err := w.Look()
+			if err != nil {
+				b.Fatal(err)
+			}
 			var dirs []string
 			for _, one := range seen[:closely] {
 				dirs = append(dirs, one.Dir)
