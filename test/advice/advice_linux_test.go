@@ -322,8 +322,8 @@ func judge(t *testing.T, r row) {
 	}
 }
 
-// note keeps a row.
-func note(t *testing.T, r row) {
+// note keeps a row of the matrix or a result of the campaign.
+func note(t *testing.T, r any) {
 	t.Helper()
 	t.Logf("%+v", r)
 	name := os.Getenv("MILLICORE_ADVICE_OUT")

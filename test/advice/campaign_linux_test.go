@@ -101,7 +101,7 @@ func TestTheCampaign(t *testing.T) {
 					r.Skipped = "see the log"
 				}
 				all = append(all, r)
-				keep(t, r)
+				note(t, r)
 			}()
 			measured(t, d, &r)
 		})
@@ -288,28 +288,6 @@ func resumed(t *testing.T) (all []result) {
 		t.Fatal(err)
 	}
 	return all
-}
-
-// keep appends a result to the file.
-func keep(t *testing.T, r result) {
-	t.Helper()
-	line, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%s", line)
-	name := os.Getenv("MILLICORE_ADVICE_OUT")
-	if name == "" {
-		return
-	}
-	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if _, err := file.Write(append(line, '\n')); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestTheEntries starts each entry without a limit that matters, loads it for two seconds,

@@ -17,8 +17,10 @@ type Setting struct {
 	Children int
 	// Place is where the setting has the last word, in words: a file, or the command.
 	Place string
-	// Option is the argument of the command that sets it, as written; "": another place.
+	// Option is the argument of the command that sets it, as written, and At its index there:
+	// another option may have the same value. "": another place sets it.
 	Option string
+	At     int
 	// Fits is the share of a memory limit up to which the setting leaves room for what it
 	// does not bound.
 	Fits float64
@@ -92,17 +94,17 @@ func bytesOf(text string) (int64, bool) {
 func memcached(command []string) (Setting, bool) {
 	s := Setting{Name: "-m", Bytes: 64 << 20, Place: "the command", Fits: 0.75}
 	for i, arg := range command[min(1, len(command)):] {
-		value, option := "", arg
+		value, option, at := "", arg, i+1
 		switch joined, ok := strings.CutPrefix(arg, "--memory-limit="); {
 		case ok:
 			value = joined
 		case (arg == "-m" || arg == "--memory-limit") && i+2 < len(command):
-			value, option = command[i+2], command[i+2]
+			value, option, at = command[i+2], command[i+2], i+2
 		case strings.HasPrefix(arg, "-m"):
 			value = arg[2:]
 		}
 		if n, ok := bytesOf(value + "m"); ok && value != "" {
-			s.Bytes, s.Option = n, option
+			s.Bytes, s.Option, s.At = n, option, at
 		}
 	}
 	return s, true
@@ -116,9 +118,9 @@ func varnish(command []string) (s Setting, ok bool) {
 		if !joined {
 			continue
 		}
-		option := arg
+		option, at := arg, i
 		if value == "" && i+1 < len(command) {
-			value, option = command[i+1], command[i+1]
+			value, option, at = command[i+1], command[i+1], i+1
 		}
 		_, kind, named := strings.Cut(value, "=")
 		if !named {
@@ -126,7 +128,7 @@ func varnish(command []string) (s Setting, ok bool) {
 		}
 		kind, size, _ := strings.Cut(kind, ",")
 		if n, parsed := bytesOf(size); parsed && (kind == "malloc" || kind == "default") && n > s.Bytes {
-			s, ok = Setting{Name: "-s " + kind, Bytes: n, Place: "the command", Option: option, Fits: 0.75, unit: "M"}, true
+			s, ok = Setting{Name: "-s " + kind, Bytes: n, Place: "the command", Option: option, At: at, Fits: 0.75, unit: "M"}, true
 		}
 	}
 	return s, ok

@@ -76,6 +76,9 @@ func TestOf(t *testing.T) {
 			if !ok || s.Bytes != test.bytes || s.Children != test.children || s.Place != test.place {
 				t.Errorf("%+v, %v; want %d bytes, %d children, set in %q", s, ok, test.bytes, test.children, test.place)
 			}
+			if s.Option != "" && s.Option != strings.Split(test.command, "|")[s.At] {
+				t.Errorf("argument %d of %q, want %q", s.At, test.command, s.Option)
+			}
 			if got := s.Argument(96 * mib); got != test.argument {
 				t.Errorf("the argument for 96 MiB is %q, want %q", got, test.argument)
 			}

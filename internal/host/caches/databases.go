@@ -22,7 +22,7 @@ func postgres(s Server) (Setting, bool) {
 		name, _, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "--"), "-c"), "=")
 		switch {
 		case ok && strings.ReplaceAll(name, "-", "_") == set.Name:
-			set.Option, set.Place = arg, "the command"
+			set.Option, set.At, set.Place = arg, i, "the command"
 		case i > 0 && strings.HasPrefix(arg, "-B"): // in pages of 8 KiB
 			set.Place = "the command (-B)"
 		}
@@ -71,10 +71,10 @@ func innodb(s Server) (Setting, bool) {
 	for _, name := range append(files, more...) {
 		r.read(name, 0)
 	}
-	for _, arg := range s.Command[min(1, len(s.Command)):] {
+	for i, arg := range s.Command {
 		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 		if n, ok := bytesOf(value); ok && strings.ReplaceAll(name, "-", "_") == set.Name {
-			set.Bytes, set.Option, set.Place = n, arg, "the command"
+			set.Bytes, set.Option, set.At, set.Place = n, arg, i, "the command"
 		}
 	}
 	return set, true

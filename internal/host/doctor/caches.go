@@ -49,7 +49,7 @@ func (s service) cache(host inspect.Host) []Finding {
 	lower := Change{Setting: c.Name, File: c.Place, Text: c.Value(fits)}
 	if argument := c.Argument(fits); argument != "" {
 		lower.Command = slices.Clone(s.Command)
-		lower.Command[slices.Index(s.Command, c.Option)] = argument
+		lower.Command[c.At] = argument
 	}
 	f.Fix = []string{fmt.Sprintf("set %s to %s in %s, %.0f%% of the limit, because it does not bound all memory of the server%s",
 		c.Name, c.Value(fits), c.Place, 100*c.Fits, raise)}

@@ -17,12 +17,12 @@ func keeping(c caches.Setting) inspect.Process {
 	used := int64(40 << 20)
 	p.Memory.Limit, p.Memory.WorkingSet, p.Cache = 256<<20, &used, &c
 	p.Info = runtimes.Info{Runtime: runtimes.Unknown}
-	p.Exe, p.Command = "/usr/bin/memcached", []string{"memcached", "-m", "1024"}
+	p.Exe, p.Command = "/usr/bin/memcached", []string{"memcached", "-c", "1024", "-m", "1024"}
 	return p
 }
 
 func TestACacheAboveTheLimit(t *testing.T) {
-	size := caches.Setting{Name: "-m", Bytes: 1 << 30, Place: "the command", Option: "1024", Fits: 0.75}
+	size := caches.Setting{Name: "-m", Bytes: 1 << 30, Place: "the command", Option: "1024", At: 4, Fits: 0.75}
 	children := caches.Setting{Name: "pm.max_children", Children: 40, Place: "/etc/pool.conf", Fits: 0.75}
 	child := func(pid int) inspect.Process {
 		p := short()
@@ -40,7 +40,7 @@ func TestACacheAboveTheLimit(t *testing.T) {
 	}{
 		{"fits", with2(size, 230<<20), nil, nil, nil, Change{}},
 		{"does not fit", with2(size, 231<<20), nil, nil, []string{"warning: -m of 231 MiB does not fit into the memory limit of 256 MiB"},
-			Change{Setting: "-m", File: "the command", Text: "192", Command: []string{"memcached", "-m", "192"}}},
+			Change{Setting: "-m", File: "the command", Text: "192", Command: []string{"memcached", "-c", "1024", "-m", "192"}}},
 		{"without a limit", size, func(p *inspect.Process) { p.Memory.State = inspect.Unlimited }, nil, nil, Change{}},
 		{"in a file", caches.Setting{Name: "pool", Bytes: 1 << 30, Place: "/etc/my.cnf", Fits: 0.5}, nil, nil,
 			[]string{"warning: pool of 1 GiB does not fit into the memory limit of 256 MiB"}, Change{Setting: "pool", File: "/etc/my.cnf", Text: "128"}},
