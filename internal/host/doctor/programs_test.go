@@ -15,7 +15,7 @@ func spinning(n int, limit float64, full int) inspect.Process {
 	p := watched(goService(n, limit), 410, 412, 1)
 	p.Command = []string{"redis-server *:6379"}
 	p.Info = runtimes.Info{Runtime: runtimes.Redis, Program: "redis-server", Affinity: 8, Parallelism: runtimes.Parallelism{Value: n, Source: runtimes.Read}}
-	p.Threads = &threads.Use{Length: p.Throttling.Watch.Length, Read: n + 3, Busy: full, Full: full, Ran: p.Used, BusyRan: p.Used}
+	p.Threads = &threads.Use{Length: p.Throttling.Watch.Length, Read: n + 3, Busy: full, Full: full, Held: full, Ran: p.Used, BusyRan: p.Used}
 	return p
 }
 

@@ -247,13 +247,16 @@ func TestThreadsBehindALock(t *testing.T) {
 // Threads of a program that doctor does not know may spin: what gives them more useful CPU
 // time is not known, and a higher limit may change nothing.
 func TestThreadsThatMaySpin(t *testing.T) {
-	of := func(runtime runtimes.Name, busy, full int) Finding {
+	of := func(runtime runtimes.Name, busy, full int, handed bool) Finding {
 		p := watched(goService(1, 0.8), 410, 412, 1)
 		p.Info = runtimes.Info{Runtime: runtime, Program: "redis-server", Affinity: 8, Parallelism: runtimes.Parallelism{}}
 		if runtime != runtimes.Unknown {
 			p.Info.Parallelism = runtimes.Parallelism{Value: 1, Source: runtimes.Read}
 		}
-		p.Threads = &threads.Use{Length: p.Throttling.Watch.Length, Read: 9, Busy: busy, Full: full, Ran: p.Used, BusyRan: p.Used}
+		p.Threads = &threads.Use{Length: p.Throttling.Watch.Length, Read: 9, Busy: busy, Full: full, Held: full, Ran: p.Used, BusyRan: p.Used}
+		if handed {
+			p.Threads.Held = 0
+		}
 		return examine(p)[0]
 	}
 	for _, test := range []struct {
@@ -268,12 +271,14 @@ func TestThreadsThatMaySpin(t *testing.T) {
 		{"one", runtimes.Unknown, 1, 1, false, Medium, true},
 		{"schedulers that wait busily", runtimes.Erlang, 4, 4, false, Low, false},
 		{"Python beside a library", runtimes.Python, 4, 4, false, Low, false},
+		{"Python's threads, which hand a lock to each other", runtimes.Python, 4, 4, false, Medium, true},
+		{"an unknown program's threads, which hand a lock to each other", runtimes.Unknown, 4, 4, false, Low, false},
 		{"Python beside a library that waits", runtimes.Python, 4, 0, false, Medium, true},
 		{"worker threads of Node.js, or a library", runtimes.Node, 4, 4, false, Medium, true},
 		{"Python alone", runtimes.Python, 1, 1, true, High, true},
 		{"nginx", runtimes.Nginx, 1, 1, true, High, true},
 	} {
-		f := of(test.runtime, test.busy, test.full)
+		f := of(test.runtime, test.busy, test.full, strings.Contains(test.name, "lock"))
 		limit := len(f.Changes) > 0 && f.Changes[0].CPUs > 0.8
 		if nothing := strings.Contains(f.Fix[0], "no setting gives"); nothing != test.nothing || f.Confidence != test.sure || limit != test.limit {
 			t.Errorf("%s: %s, %+v, %q", test.name, f.Confidence, f.Changes, f.Fix)

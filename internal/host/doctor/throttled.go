@@ -121,10 +121,11 @@ func (s service) helped() bool {
 // usedUp completes the finding about a limit that is used up by threads that may spin, or by
 // some that no longer exist. The kernel does not distinguish threads that compute from those
 // that spin. If more than the limit has CPUs always wanted one, fewer may do the same work,
-// and a higher limit may change nothing.
+// and a higher limit may change nothing. Threads that wait for an interpreter's lock always
+// want a CPU too under a low limit: each waits out the throttled time.
 func (s service) usedUp(f *Finding) {
 	units, _, _ := s.shortLived()
-	if units == "" && (s.spins() || s.locked()) && s.threads != nil && s.threads.Full > s.fit() {
+	if units == "" && s.threads != nil && (s.spins() && s.threads.Full > s.fit() || s.locked() && s.threads.Held > s.fit()) {
 		f.Confidence = Low
 		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
 		if env, ok := runtimes.MathSetting(s.Info, s.fit()); ok {

@@ -12,6 +12,7 @@ import (
 type Schedstat struct {
 	Ran    time.Duration // time on a CPU
 	Waited time.Duration // time runnable without a CPU: in a run queue, or throttled
+	Turns  int64         // how often it got a CPU
 }
 
 // ParseSchedstat parses /proc/PID/task/TID/schedstat
@@ -27,10 +28,11 @@ func ParseSchedstat(text []byte) (Schedstat, error) {
 	}
 	ran, err1 := strconv.ParseInt(fields[0], 10, 64)
 	waited, err2 := strconv.ParseInt(fields[1], 10, 64)
-	if err1 != nil || err2 != nil || ran < 0 || waited < 0 {
-		return Schedstat{}, errors.Join(errors.New("parse schedstat: want numbers of nanoseconds"), err1, err2)
+	turns, err3 := strconv.ParseInt(fields[2], 10, 64)
+	if err1 != nil || err2 != nil || err3 != nil || ran < 0 || waited < 0 || turns < 0 {
+		return Schedstat{}, errors.Join(errors.New("parse schedstat: want two numbers of nanoseconds and a count"), err1, err2, err3)
 	}
-	return Schedstat{Ran: time.Duration(ran), Waited: time.Duration(waited)}, nil
+	return Schedstat{Ran: time.Duration(ran), Waited: time.Duration(waited), Turns: turns}, nil
 }
 
 // CPUTimes are the CPU times of a machine since its boot, summed over its CPUs.

@@ -7,7 +7,7 @@ import (
 
 func TestParseSchedstat(t *testing.T) {
 	got, err := ParseSchedstat([]byte("1234567 89012 34\n"))
-	if want := (Schedstat{1234567, 89012}); err != nil || got != want {
+	if want := (Schedstat{1234567, 89012, 34}); err != nil || got != want {
 		t.Errorf("got %v, %v; want %v", got, err, want)
 	}
 	for _, text := range []string{"", "1 2\n", "1 2 3 4\n", "a 2 3\n", "-1 2 3\n"} {

@@ -20,6 +20,9 @@ const (
 	// the time a queue in front of one server has, with equal service times, 2.4 requests on
 	// average (ρ²/2(1−ρ)), and with random ones twice as many.
 	bound = 0.85
+	// turn is how long a thread that computes or spins runs each time: those of OpenBLAS for 2.7
+	// to 3.8 ms, the scheduler's slice. Threads behind Python's lock ran for 0.05 to 0.52 ms.
+	turn = time.Millisecond
 	// brief is the share of a group's CPU time from which its use by short-lived threads is
 	// worth a statement, and some the least use in CPUs: counters are read one after another.
 	brief, some = 0.5, 0.02
@@ -41,7 +44,10 @@ type Use struct {
 	Truncated bool
 	Busy      int // threads that ran for at least 5% of the watch
 	Full      int // those that ran or waited for a CPU all the time
-	Bound     int // those that ran for almost all of the time: a higher limit does not speed them up
+	// Held are those of the full threads that ran for turn or longer each time that they got a
+	// CPU: they compute or spin. Threads that hand a lock to each other run for less.
+	Held  int
+	Bound int // those that ran for almost all of the time: a higher limit does not speed them up
 	// Ran and Waited are sums over the threads. Waited is the time runnable without a
 	// CPU, and contains the throttled time.
 	Ran, Waited time.Duration
@@ -61,16 +67,19 @@ func (r *Reading) Since(before *Reading) *Use {
 		if !known && u.Truncated {
 			continue // it may have run before the watch
 		}
-		u.count(max(now.Ran-was.Ran, 0), max(now.Waited-was.Waited, 0))
+		u.count(max(now.Ran-was.Ran, 0), max(now.Waited-was.Waited, 0), max(now.Turns-was.Turns, 1))
 	}
 	return u
 }
 
 // count adds a thread.
-func (u *Use) count(ran, waited time.Duration) {
+func (u *Use) count(ran, waited time.Duration, turns int64) {
 	u.Ran, u.Waited = u.Ran+ran, u.Waited+waited
 	if u.CPUs(ran+waited) >= full { // many that share a small limit each run for little
 		u.Full++
+		if ran/time.Duration(turns) >= turn {
+			u.Held++
+		}
 	}
 	if u.CPUs(ran) < busy {
 		return
@@ -86,6 +95,7 @@ func (u *Use) count(ran, waited time.Duration) {
 func (u Use) Add(o Use) Use {
 	u.Length, u.Truncated = max(u.Length, o.Length), u.Truncated || o.Truncated
 	u.Read, u.Busy, u.Full, u.Bound = u.Read+o.Read, u.Busy+o.Busy, u.Full+o.Full, u.Bound+o.Bound
+	u.Held += o.Held
 	u.Ran, u.Waited = u.Ran+o.Ran, u.Waited+o.Waited
 	u.BusyRan, u.BusyWaited = u.BusyRan+o.BusyRan, u.BusyWaited+o.BusyWaited
 	return u

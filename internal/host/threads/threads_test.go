@@ -18,7 +18,7 @@ func reading(after int, all ...[2]time.Duration) *Reading {
 	r := &Reading{At: time.Unix(1000+int64(after), 0), Of: map[int]proc.Schedstat{}}
 	for i, of := range all {
 		if of[0] >= 0 {
-			r.Of[i+1] = proc.Schedstat{Ran: of[0] * ms, Waited: of[1] * ms}
+			r.Of[i+1] = proc.Schedstat{Ran: of[0] * ms, Waited: of[1] * ms, Turns: int64(of[0])} // of 1 ms
 		}
 	}
 	return r
@@ -37,9 +37,9 @@ func TestSince(t *testing.T) {
 		{name: "below it", before: reading(0, [2]time.Duration{0, 0}), now: reading(10, [2]time.Duration{8499, 0}),
 			want: Use{Read: 1, Busy: 1, Ran: 8499 * ms, BusyRan: 8499 * ms}},
 		{name: "one that always wanted a CPU and ran for a part", before: reading(0, [2]time.Duration{0, 0}), now: reading(10, [2]time.Duration{1750, 7250}),
-			want: Use{Read: 1, Busy: 1, Full: 1, Ran: 1750 * ms, Waited: 7250 * ms, BusyRan: 1750 * ms, BusyWaited: 7250 * ms}},
+			want: Use{Read: 1, Busy: 1, Full: 1, Held: 1, Ran: 1750 * ms, Waited: 7250 * ms, BusyRan: 1750 * ms, BusyWaited: 7250 * ms}},
 		{name: "one that hardly ran, and waited", before: reading(0, [2]time.Duration{0, 0}), now: reading(10, [2]time.Duration{499, 8501}),
-			want: Use{Read: 1, Full: 1, Ran: 499 * ms, Waited: 8501 * ms}},
+			want: Use{Read: 1, Full: 1, Held: 1, Ran: 499 * ms, Waited: 8501 * ms}},
 		{name: "one that hardly ran, and slept", before: reading(0, [2]time.Duration{0, 0}), now: reading(10, [2]time.Duration{499, 8500}),
 			want: Use{Read: 1, Ran: 499 * ms, Waited: 8500 * ms}},
 		{name: "one that started and one that ended", before: reading(0, [2]time.Duration{7000, 0}, none), now: reading(10, none, [2]time.Duration{700, 100}),
@@ -55,15 +55,20 @@ func TestSince(t *testing.T) {
 			t.Errorf("%s: -want +got\n%s", test.name, diff)
 		}
 	}
+	lock := reading(10, [2]time.Duration{1750, 7250})
+	lock.Of[1] = proc.Schedstat{Ran: 1750 * ms, Waited: 7250 * ms, Turns: 1751}
+	if got := lock.Since(reading(0)); got.Full != 1 || got.Held != 0 {
+		t.Errorf("a thread that runs for less than a millisecond each time: got %+v", got)
+	}
 	if got := reading(0).Since(reading(0)); got != nil {
 		t.Errorf("no time has passed: got %+v", got)
 	}
 }
 
 func TestAdd(t *testing.T) {
-	a := Use{Length: 9 * time.Second, Read: 2, Busy: 2, Full: 1, Bound: 1, Ran: 9, Waited: 8, BusyRan: 7, BusyWaited: 6}
-	b := Use{Length: 10 * time.Second, Read: 3, Truncated: true, Busy: 1, Full: 1, Bound: 1, Ran: 1, Waited: 2, BusyRan: 3, BusyWaited: 4}
-	want := Use{Length: 10 * time.Second, Read: 5, Truncated: true, Busy: 3, Full: 2, Bound: 2, Ran: 10, Waited: 10, BusyRan: 10, BusyWaited: 10}
+	a := Use{Length: 9 * time.Second, Read: 2, Busy: 2, Full: 1, Held: 1, Bound: 1, Ran: 9, Waited: 8, BusyRan: 7, BusyWaited: 6}
+	b := Use{Length: 10 * time.Second, Read: 3, Truncated: true, Busy: 1, Full: 1, Held: 1, Bound: 1, Ran: 1, Waited: 2, BusyRan: 3, BusyWaited: 4}
+	want := Use{Length: 10 * time.Second, Read: 5, Truncated: true, Busy: 3, Full: 2, Held: 2, Bound: 2, Ran: 10, Waited: 10, BusyRan: 10, BusyWaited: 10}
 	if diff := cmp.Diff(want, a.Add(b)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
