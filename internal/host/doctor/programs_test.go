@@ -1,9 +1,11 @@
 package doctor
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -81,6 +83,31 @@ func TestTheThreadsOfALibrary(t *testing.T) {
 		}
 		if got != test.want {
 			t.Errorf("%s: %q, want %q; %s", test.name, got, test.want, f.Title)
+		}
+	}
+}
+
+// Below saturation the schedulers of Erlang use up the quota while they wait; at saturation
+// they have work.
+func TestTheSchedulersOfErlang(t *testing.T) {
+	const none = "+sbwt none +sbwtdcpu none +sbwtdio none"
+	for _, test := range []struct {
+		name  string
+		used  float64
+		env   string
+		flags []string
+		want  Change
+	}{
+		{"at ordinary load", 0.8, "", nil, Change{Env: map[string]string{"ERL_FLAGS": none}}},
+		{"with other options", 0.3, "+S 2", []string{"-S", "2"}, Change{Env: map[string]string{"ERL_FLAGS": "+S 2 " + none}}},
+		{"at saturation", 1, "", nil, Change{CPUs: 0.8}},
+		{"where it is set", 0.3, "", []string{"-sbwt", "none"}, Change{Burst: 30 * time.Millisecond}},
+	} {
+		p := watched(goService(2, 0.3), 170, 400, test.used)
+		p.Info = runtimes.Info{Runtime: runtimes.Erlang, Affinity: 8, Flags: test.flags, Env: map[string]string{"ERL_FLAGS": test.env}, Parallelism: runtimes.Parallelism{Value: 2, Source: runtimes.Read}}
+		f := examine(p)[0]
+		if len(f.Changes) == 0 || !reflect.DeepEqual(f.Changes[0], test.want) {
+			t.Errorf("%s: %s, %+v", test.name, f.Title, f.Changes)
 		}
 	}
 }

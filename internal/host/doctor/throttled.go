@@ -41,6 +41,7 @@ func (s service) throttled() []Finding {
 	if s.average != nil {
 		f.Title += fmt.Sprintf(" in the worst %s of %s", seconds(s.counts.Length), span.Text(s.average.Length.Round(time.Second)))
 	}
+	sleeping, quiet := runtimes.QuietSetting(s.Info)
 	const stops = "the kernel stops all threads until the next period, and the requests in work and those that arrive wait"
 	switch {
 	case s.fewer():
@@ -69,6 +70,10 @@ func (s service) throttled() []Finding {
 			text += fmt.Sprintf(". If it has to run at saturation, %s=1 lowers p99 there, and raises it at ordinary load", setting.Env)
 		}
 		s.fix(&f, text, Change{CPUs: s.higher()}, Change{Replicas: true})
+	case quiet:
+		f.Mechanism = "its idle threads wait busily for work, which uses up the quota of some periods; then " + stops
+		f.Expect = Effect{Saturated: "no change", Ordinary: "less CPU time, fewer stops, lower p99"}
+		s.fix(&f, "set "+assignments(sleeping), Change{Env: sleeping})
 	case measured && used <= low:
 		f.Mechanism = "single periods want more than the quota although the average does not; then " + stops
 		f.Expect = Effect{Saturated: "no change", Ordinary: "fewer stops, lower p99"}

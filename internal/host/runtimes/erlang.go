@@ -68,8 +68,25 @@ func erlangOption(flags []string, name string) (n int, found bool) {
 	return n, found
 }
 
-// erlangFlags returns -S and -SP with their values from the emulator's own arguments,
-// which end at the first "--".
+// busyWaits are the options for how long idle schedulers wait busily (erl(1), "+sbwt").
+var busyWaits = []string{"-sbwt", "-sbwtdcpu", "-sbwtdio"}
+
+// QuietSetting returns the variable with which the idle threads of a runtime sleep instead of
+// waiting busily; ok is false if it has none, or if the command or a variable sets that already.
+func QuietSetting(info Info) (env map[string]string, ok bool) {
+	chosen := info.Env["ERL_AFLAGS"] + info.Env["ERL_FLAGS"] + info.Env["ERL_ZFLAGS"]
+	if info.Runtime != Erlang || slices.Contains(info.Flags, busyWaits[0]) || strings.Contains(chosen, "+sbwt") {
+		return nil, false
+	}
+	value := info.Env["ERL_FLAGS"]
+	for _, option := range busyWaits {
+		value += " +" + strings.TrimPrefix(option, "-") + " none"
+	}
+	return map[string]string{"ERL_FLAGS": strings.TrimSpace(value)}, true
+}
+
+// erlangFlags returns -S, -SP and the options for busy waiting with their values from the
+// emulator's own arguments, which end at the first "--".
 func erlangFlags(args []string) []string {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -78,7 +95,7 @@ func erlangFlags(args []string) []string {
 	for i, arg := range args {
 		value := strings.TrimPrefix(strings.TrimPrefix(arg, "-S"), "P")
 		switch {
-		case (arg == "-S" || arg == "-SP") && i+1 < len(args):
+		case (arg == "-S" || arg == "-SP" || slices.Contains(busyWaits, arg)) && i+1 < len(args):
 			found = append(found, arg, args[i+1])
 		case strings.HasPrefix(arg, "-S") && value != "" && '0' <= value[0] && value[0] <= '9':
 			found = append(found, arg)

@@ -156,6 +156,17 @@ func TestRealErlang(t *testing.T) {
 	}
 }
 
+// The emulator has the options that the variable sets, and these are seen.
+func TestRealErlangBusyWaiting(t *testing.T) {
+	erl := installed(t, "erl")
+	env, ok := QuietSetting(Info{Runtime: Erlang})
+	cmd := start(t, "ready", []string{"ERL_FLAGS=" + env["ERL_FLAGS"]}, erl, "-noshell", "-noinput", "-eval", `io:format("ready~n").`)
+	info, err := Detect(cmd.Process.Pid)
+	if _, again := QuietSetting(info); err != nil || !ok || again {
+		t.Errorf("%v is set, and still advised: %v, %v", env, info.Flags, err)
+	}
+}
+
 // The order of Erlang's variables, and shares of the schedulers.
 func TestRealErlangSchedulers(t *testing.T) {
 	erl := installed(t, "erl")
