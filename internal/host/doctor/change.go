@@ -162,7 +162,7 @@ func (s service) collector(n int) string {
 
 // elsewhere is the change of a number of workers that neither the command nor
 // WEB_CONCURRENCY decides: gunicorn's GUNICORN_CMD_ARGS and its configuration file
-// override the variable, and the command overrides both. HAProxy has the number in its
+// override the variable, and the command overrides both; so does the file of puma. HAProxy has the number in its
 // file only. A file of uWSGI overrides its variables.
 func (s service) elsewhere(n int) (string, Change, bool) {
 	if why := runtimes.FewWorkers(s.Info); why != "" && n > s.Info.Parallelism.Value {
@@ -178,6 +178,10 @@ func (s service) elsewhere(n int) (string, Change, bool) {
 	if file := s.uwsgiFile(); file != "" && len(s.Info.Flags) == 0 {
 		return fmt.Sprintf("set processes = %d in %s, which overrides UWSGI_PROCESSES", n, file),
 			Change{Setting: "processes", File: file, Value: n}, true
+	}
+	if s.Info.Server == "puma" && s.Config != "" && len(s.Info.Flags) == 0 {
+		return fmt.Sprintf("set workers %d in %s, which overrides WEB_CONCURRENCY", n, s.Config),
+			Change{Setting: "workers", File: s.Config, Value: n}, true
 	}
 	if s.Info.Server != "gunicorn" || len(s.Info.Flags) > 0 {
 		return "", Change{}, false

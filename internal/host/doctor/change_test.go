@@ -245,4 +245,10 @@ func TestWhatOverridesPumasVariable(t *testing.T) {
 			t.Errorf("WEB_CONCURRENCY=%s: got %q", value, fix)
 		}
 	}
+	f := examine(gunicorn(func(p *inspect.Process) {
+		p.Info.Runtime, p.Info.Server, p.Command, p.Config = runtimes.Ruby, "puma", []string{"puma 6.4.2 (tcp://0.0.0.0:3000) [shop]"}, "/srv/config/puma.rb"
+	}))[0]
+	if c := f.Changes[0]; c.File != "/srv/config/puma.rb" || c.Setting != "workers" || c.Value != 2 || c.Env != nil {
+		t.Errorf("with a file that sets workers: %+v", f.Changes)
+	}
 }

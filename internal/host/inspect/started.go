@@ -22,8 +22,11 @@ func (s *Scanner) started(p *Process) {
 	p.Exe = strings.TrimSuffix(p.Exe, " (deleted)")
 	p.Folder, _ = os.Readlink(s.path(p.PID, "cwd"))
 	p.Port, p.Listens = s.listens(p.PID, portsIn(p.Command))
-	if p.Info.Server == "gunicorn" {
+	switch p.Info.Server {
+	case "gunicorn":
 		p.Config = s.gunicornConfig(p)
+	case "puma":
+		p.Config = s.pumaConfig(p)
 	}
 	if p.Pod != "" {
 		p.Namespace, p.PodContainer = s.inPod(p.ContainerID)
@@ -135,6 +138,25 @@ func (s *Scanner) gunicornConfig(p *Process) string {
 	}
 	file, err := s.procfs.Within(p.PID, name, mostConfig)
 	if p.refuse(err) || err != nil || !workersLine.Match(file.Text) {
+		return ""
+	}
+	return name
+}
+
+// pumaWorkers is the line of puma's configuration that sets workers, unless it takes the
+// number from WEB_CONCURRENCY, as the file that Rails generates does.
+var pumaWorkers = regexp.MustCompile(`(?m)^[ \t]*workers[ \t(].*$`)
+
+// pumaConfig is the default configuration file of a puma if it sets workers; "": it does not.
+// Its setting overrides WEB_CONCURRENCY. The title of a puma hides the file that its command
+// names.
+func (s *Scanner) pumaConfig(p *Process) string {
+	name := filepath.Join(p.Folder, "config", "puma.rb")
+	file, err := s.procfs.Within(p.PID, name, mostConfig)
+	if p.refuse(err) || err != nil {
+		return ""
+	}
+	if line := pumaWorkers.Find(file.Text); line == nil || bytes.Contains(line, []byte("WEB_CONCURRENCY")) {
 		return ""
 	}
 	return name

@@ -120,6 +120,26 @@ func TestGunicornsConfiguration(t *testing.T) {
 	}
 }
 
+// A file that takes the number from the variable does not override it.
+func TestPumasConfiguration(t *testing.T) {
+	for text, want := range map[string]string{
+		"threads 1, 5\nworkers 2\n":                      "/srv/config/puma.rb",
+		"  workers(Integer(2))\n":                        "/srv/config/puma.rb",
+		"# workers 2\nworkers_timeout 3\n":               "",
+		"workers ENV.fetch(\"WEB_CONCURRENCY\") { 2 }\n": "",
+		"workers Integer(ENV['WEB_CONCURRENCY'] || 2)\n": "",
+	} {
+		h := newTree(t)
+		h.group("/a", 1, 100, 10)
+		h.process(10, 1, "puma", "/a", "/usr/bin/ruby3.1", "puma 6.4.2 (tcp://0.0.0.0:3000) [shop]")
+		h.link("/srv", "proc/10/cwd")
+		h.write("proc/10/root/srv/config/puma.rb", text)
+		if got := h.scan(Only{}).Processes[0].Config; got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // perfEntry is an entry of HotSpot's performance data.
 func perfEntry(name string, kind byte, value []byte) []byte {
 	at := 20 + len(name) + 1
