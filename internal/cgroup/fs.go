@@ -10,15 +10,18 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // FS is a host's file system, or a copy of its files.
 type FS struct {
 	root string // prefix of /proc and the mount points; "" for this host
+	// owns are the results of own, which does not change while a process runs.
+	owns *sync.Map
 }
 
 // Host returns the file system of this host, as this process sees it.
-func Host() FS { return FS{} }
+func Host() FS { return FS{owns: &sync.Map{}} }
 
 // NewFS returns a file system in which root is the prefix of /proc and of the mount
 // points: another host's mounted root, or a fixture. Its mounts are those of its process
@@ -27,7 +30,7 @@ func NewFS(root string) FS {
 	if root != "" {
 		root = strings.TrimSuffix(filepath.Clean(root), "/")
 	}
-	return FS{root: root}
+	return FS{root: root, owns: &sync.Map{}}
 }
 
 // real returns where the file that this FS calls name really is.
@@ -101,6 +104,9 @@ func hasController(all []Controller, c Controller) bool {
 func (f FS) locate(c Controller, groups []membership, mounts []mount) Value[Place] {
 	places, err := candidates(c, groups, mounts)
 	if err != nil {
+		if p, ok := f.outside(c, groups, mounts); ok {
+			return ValueOf(p)
+		}
 		return UnreadableValue[Place](err)
 	}
 	if len(places) == 0 {

@@ -257,8 +257,8 @@ func TestRealSelf(t *testing.T) {
 	}
 }
 
-// A process that enters a cgroup namespace without new mounts sees its own group as /,
-// in a mount that begins at a parent: its position in that mount is not known.
+// A process that enters a cgroup namespace without new mounts sees its own group as /, in a
+// mount that begins at a parent, and those of others above it.
 func TestRealNamespace(t *testing.T) {
 	r := newRealGroup(t)
 	limitCPU(t, r.version, r.dir(t, CPU), 50000)
@@ -267,8 +267,15 @@ func TestRealNamespace(t *testing.T) {
 	if strings.HasPrefix(line, "skip:") {
 		t.Skip("needs cgroup namespaces:", line)
 	}
-	if err != nil || line != "unknown true <nil>\n" {
-		t.Errorf("got %q, %v; want an unknown limit, outside", line, err)
+	if err != nil || line != "0.5 <nil>\n" {
+		t.Errorf("got %q, %v; want the limit of its own group", line, err)
+	}
+	self, err := Host().Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err = child.out.ReadString('\n'); err != nil || line != fmt.Sprintln(self.Place(CPU), nil) {
+		t.Errorf("got %q, %v; want the parent's group, %v", line, err, self.Place(CPU))
 	}
 }
 

@@ -2,7 +2,6 @@ package cgroup
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -64,7 +63,9 @@ func child(job string) int {
 			break
 		}
 		g, err := Host().Self()
-		fmt.Println(g.CPULimit().State, errors.Is(g.CPULimit().Err, ErrOutside), err)
+		fmt.Println(g.CPULimit().CPUs, err)
+		parent, err := Host().Process(os.Getppid())
+		fmt.Println(parent.Place(CPU), err)
 	}
 	in.ReadString('\n')
 	return 0
