@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/millicore/millicore/internal/host/heaps"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -89,10 +90,10 @@ const atIt = 0.85
 // MiB cost a third of the rate of one of 230 MiB. With GOGC=off a program with little live
 // data looks the same from outside; there the change costs nothing, and gains little.
 func (s service) collecting() []Finding {
-	h := maximumHeap(s.Process)
+	h := heaps.Of(s.Process)
 	limit := int64(near * float64(s.Memory.Limit))
-	if s.Info.Runtime != runtimes.Go || h.by != "GOMEMLIMIT" || s.Memory.State != inspect.Limited || s.Memory.WorkingSet == nil ||
-		float64(s.Anon) < atIt*float64(h.bytes) || float64(h.bytes) > roomy*float64(limit) {
+	if s.Info.Runtime != runtimes.Go || h.By != "GOMEMLIMIT" || s.Memory.State != inspect.Limited || s.Memory.WorkingSet == nil ||
+		float64(s.Anon) < atIt*float64(h.Bytes) || float64(h.Bytes) > roomy*float64(limit) {
 		return nil
 	}
 	if float64(s.Anon) < near*float64(*s.Memory.WorkingSet) {
@@ -103,9 +104,9 @@ func (s service) collecting() []Finding {
 	}
 	value := fmt.Sprintf("%dMiB", limit>>20)
 	f := s.ofMemory(Warning, AtGOMEMLIMIT)
-	f.weight = float64(limit) / float64(h.bytes)
+	f.weight = float64(limit) / float64(h.Bytes)
 	f.Title = fmt.Sprintf("memory of %s is at GOMEMLIMIT (%s), and all CPU time is used; the memory limit is %s",
-		size(s.Anon), size(h.bytes), size(s.Memory.Limit))
+		size(s.Anon), size(h.Bytes), size(s.Memory.Limit))
 	f.Evidence = append([]string{s.Info.String(), h.String()}, s.inUse()...)
 	f.Evidence = append(f.Evidence, "the CPU time of the collector is not visible from outside: GODEBUG=gctrace=1 shows it")
 	f.Mechanism = "near GOMEMLIMIT the Go collector runs more often, which costs CPU time where most of the memory is live data"

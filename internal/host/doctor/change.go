@@ -12,6 +12,7 @@ import (
 
 	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/host/heaps"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -155,7 +156,7 @@ func (s service) collector(n int) string {
 	case runtimes.JVM:
 		return "; unless -XX:+Use…GC is set, the JVM takes the collector Serial with 1 processor, and G1 from 2 processors and 1,792 MiB on"
 	case runtimes.DotNet:
-		return oneProcessor(s.Process)
+		return heaps.OneProcessor(s.Process)
 	}
 	return ""
 }

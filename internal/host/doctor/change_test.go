@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/host/heaps"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -161,7 +162,7 @@ func TestTheCommandThatVerifiesALimit(t *testing.T) {
 func TestOptionsOfTheScript(t *testing.T) {
 	p := goService(1, 2)
 	p.Info.Runtime, p.Command = runtimes.Node, []string{"node", "app.js", "--max-old-space-size=4096"}
-	if h := maximumHeap(p); h.bytes != 0 {
+	if h := heaps.Of(p); h.Bytes != 0 {
 		t.Errorf("got %v", h)
 	}
 }
@@ -206,7 +207,7 @@ func TestMaximumHeap(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.of.Memory = inspect.Memory{State: inspect.Limited, Limit: test.limit}
-			if h := maximumHeap(test.of); h.bytes>>10 != test.want>>10 || h.source != test.from || h.by != test.by {
+			if h := heaps.Of(test.of); h.Bytes>>10 != test.want>>10 || h.Source != test.from || h.By != test.by {
 				t.Errorf("got %+v", h)
 			}
 		})

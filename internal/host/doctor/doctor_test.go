@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/host/heaps"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -821,7 +822,7 @@ func TestTheFigureForAHeap(t *testing.T) {
 			if got != test.want || strings.Contains(fix, "outside the heap") != test.outside || !strings.HasPrefix(fix, test.fix) {
 				t.Errorf("got %d MiB (%s), want %d MiB (%s), the cause outside the heap: %v", got, fix, test.want, test.fix, test.outside)
 			}
-			if bytes := maximumHeap(p).bytes; got > 0 && bytes > 0 && int64(got)<<20 >= bytes {
+			if bytes := heaps.Of(p).Bytes; got > 0 && bytes > 0 && int64(got)<<20 >= bytes {
 				t.Errorf("%d MiB is no less than the present %s", got, size(bytes))
 			}
 		})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/host/heaps"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -38,9 +39,9 @@ func TestHeapOfDotNet(t *testing.T) {
 		{"a size of 0 is none", map[string]string{"DOTNET_GCHeapHardLimit": "0"}, map[string]string{"System.GC.HeapHardLimitPercent": "50"}, 200 * mib, "System.GC.HeapHardLimitPercent in /app/App.runtimeconfig.json"},
 		{"limits of each heap", nil, map[string]string{"System.GC.HeapHardLimitSOH": "1", "System.GC.HeapHardLimitLOH": "1"}, 0, ""},
 	} {
-		h := dotnetHeap(dotnet(2, test.env, test.properties))
-		if h.bytes != test.want || h.setting() != test.by {
-			t.Errorf("%s: got %d, %q", test.name, h.bytes, h.setting())
+		h := heaps.Of(dotnet(2, test.env, test.properties))
+		if h.Bytes != test.want || h.Setting() != test.by {
+			t.Errorf("%s: got %d, %q", test.name, h.Bytes, h.Setting())
 		}
 	}
 }
@@ -91,7 +92,7 @@ func TestCollectorOfDotNet(t *testing.T) {
 		{"all", 2, map[string]string{"DOTNET_GCConserveMemory": "5"}, map[string]string{"System.GC.Concurrent": "false", "System.GC.ConserveMemory": "3"},
 			"workstation collector; no background collection (System.GC.Concurrent in /app/App.runtimeconfig.json); it conserves memory at level 5 of 9 (DOTNET_GCConserveMemory)"},
 	} {
-		if got := strings.Join(collectorSeen(dotnet(test.processors, test.env, test.properties)), "; "); got != test.want {
+		if got := strings.Join(heaps.Collector(dotnet(test.processors, test.env, test.properties)), "; "); got != test.want {
 			t.Errorf("%s: got %q", test.name, got)
 		}
 	}
@@ -102,7 +103,7 @@ func TestCollectorOfDotNet(t *testing.T) {
 		"although System.GC.Server in ":          dotnet(2, nil, server),
 		"even where the server collector is set": unread,
 	} {
-		if got := oneProcessor(p); !strings.Contains(got, want) || want == "" && got != "" {
+		if got := heaps.OneProcessor(p); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("with one processor: got %q, want %q", got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/host/heaps"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -208,16 +209,16 @@ var shown = map[runtimes.Name]string{
 
 // heapSeen is what is known of the maximum heap size; nil if the runtime has none.
 func (s service) heapSeen() []string {
-	h := maximumHeap(s.Process)
+	h := heaps.Of(s.Process)
 	all := []string{}
-	if h.bytes > 0 {
+	if h.Bytes > 0 {
 		all = append(all, h.String())
 	}
-	if h.source != runtimes.Read && h.source != runtimes.Declared && shown[s.Info.Runtime] != "" {
+	if h.Source != runtimes.Read && h.Source != runtimes.Declared && shown[s.Info.Runtime] != "" {
 		all = append(all, fmt.Sprintf("the maximum heap size in use could not be read from outside: %s shows it", shown[s.Info.Runtime]))
 	}
 	if s.Info.Runtime == runtimes.DotNet {
-		all = append(all, collectorSeen(s.Process)...)
+		all = append(all, heaps.Collector(s.Process)...)
 	}
 	return all
 }
@@ -227,7 +228,7 @@ func (s service) heapSeen() []string {
 // with a larger heap the memory outside of it gets the process killed.
 func (s service) lessMemory(host inspect.Host, f *Finding) {
 	const or = "; or raise the memory limit"
-	h := maximumHeap(s.Process)
+	h := heaps.Of(s.Process)
 	limit := s.Memory.Limit
 	const raise = "Raise the memory limit, or reduce that memory."
 	outside := outside[s.Info.Runtime]
@@ -242,7 +243,7 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 		unset := s.Info.Env["GOMEMLIMIT"] == "" && (s.Info.Go == nil || s.Info.Go.Automemlimit == "" && !s.Info.Go.Memlimit)
 		switch {
 		case s.Info.Version != "" && !runtimes.GoAtLeast(s.Info.Version, "go1.19"): // has no GOMEMLIMIT
-		case unset || h.bytes > most:
+		case unset || h.Bytes > most:
 			f.Expect.Saturated = "the collector runs more often near the limit, and uses more CPU time; the service survives if its live data fit"
 			value := fmt.Sprintf("%dMiB", most>>20)
 			text := s.sharing(host, "GOMEMLIMIT", "try GOMEMLIMIT="+value+", so that the collector keeps below the limit")
@@ -256,36 +257,36 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 			}
 			set(text, Change{Env: map[string]string{"GOMEMLIMIT": value}})
 			return
-		case h.bytes > 0:
-			set(fmt.Sprintf("%s is already below the limit. Likely causes: live data above that value, or memory outside the heap (%s). %s", h.by, outside, raise))
+		case h.Bytes > 0:
+			set(fmt.Sprintf("%s is already below the limit. Likely causes: live data above that value, or memory outside the heap (%s). %s", h.By, outside, raise))
 			return
 		}
 	case runtimes.Node, runtimes.JVM, runtimes.DotNet:
 		switch {
-		case h.by != "" && h.bytes > limit:
+		case h.By != "" && h.Bytes > limit:
 			words, c := s.lowered(h, int64(float64(limit)*roomy))
-			text := s.sharing(host, h.by, fmt.Sprintf("if the live heap fits into it, lower %s to %s where it is set%s, which leaves room for memory outside the heap",
-				h.by, words, h.place())) + or
+			text := s.sharing(host, h.By, fmt.Sprintf("if the live heap fits into it, lower %s to %s where it is set%s, which leaves room for memory outside the heap",
+				h.By, words, h.Place())) + or
 			if !alone {
 				set(text)
 				return
 			}
 			set(text, c)
 			return
-		case float64(h.bytes) > roomy*float64(limit) && h.by != "":
-			by := h.by
-			if s.Info.Runtime == runtimes.DotNet && h.where != "" {
+		case float64(h.Bytes) > roomy*float64(limit) && h.By != "":
+			by := h.By
+			if s.Info.Runtime == runtimes.DotNet && h.Where != "" {
 				by += ", whose value is hexadecimal,"
 			}
 			set(fmt.Sprintf("raise the memory limit: the maximum heap size leaves %s of it for memory outside the heap (%s); or lower %s if the heap does not need as much",
-				size(max(0, limit-h.bytes)), outside, by))
+				size(max(0, limit-h.Bytes)), outside, by))
 			return
-		case h.bytes > 0 && h.by != "" && !strings.HasSuffix(h.by, "Percentage"):
-			set(fmt.Sprintf("%s is well below the limit. Likely cause: memory outside the heap (%s). %s", h.by, outside, raise))
+		case h.Bytes > 0 && h.By != "" && !strings.HasSuffix(h.By, "Percentage"):
+			set(fmt.Sprintf("%s is well below the limit. Likely cause: memory outside the heap (%s). %s", h.By, outside, raise))
 			return
-		case h.bytes > 0 && h.source == runtimes.Read:
+		case h.Bytes > 0 && h.Source == runtimes.Read:
 			set(fmt.Sprintf("raise the memory limit: the runtime's own maximum heap size is %s of %s, so memory outside the heap (%s) is the likely cause, and a larger heap makes it worse",
-				size(h.bytes), size(limit), outside))
+				size(h.Bytes), size(limit), outside))
 			return
 		}
 		set("raise the memory limit, or use less memory; if the maximum heap size is well below the limit, " +
@@ -293,17 +294,6 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 		return
 	}
 	set("raise the memory limit, or use less memory")
-}
-
-// place names where an option is set.
-func (h heapLimit) place() string {
-	switch {
-	case h.file != "":
-		return " (" + h.file + ")"
-	case h.where == "":
-		return " (the command)"
-	}
-	return " (" + h.where + ")"
 }
 
 // sharers counts the processes that share the memory limit.

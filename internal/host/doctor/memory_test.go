@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millicore/millicore/internal/host/heaps"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -148,7 +149,7 @@ func TestMemoryAdviceThatIsFollowed(t *testing.T) {
 					t.Fatalf("%s, %d MiB used: there is no end: %q %q", name, used, titles(all), all[0].Fix)
 				}
 				f := all[0]
-				c, before := f.Changes[0], maximumHeap(p).bytes
+				c, before := f.Changes[0], heaps.Of(p).Bytes
 				if c.Env != nil {
 					p.Info.Env = c.Env
 				}
@@ -163,7 +164,7 @@ func TestMemoryAdviceThatIsFollowed(t *testing.T) {
 						t.Fatalf("%s, %d MiB used: the memory limit is lowered to %d", name, used, c.Memory)
 					}
 					p.Memory.Limit = c.Memory
-				} else if after := maximumHeap(p).bytes; before > 0 && after >= before {
+				} else if after := heaps.Of(p).Bytes; before > 0 && after >= before {
 					t.Fatalf("%s, %d MiB used: the heap stays at %d or is raised to %d: %q", name, used, before, after, f.Fix)
 				}
 				for _, g := range Examine(inspect.Host{Online: 8, Processes: []inspect.Process{p}}) {

@@ -1,4 +1,4 @@
-package doctor
+package heaps
 
 import (
 	"fmt"
@@ -19,41 +19,41 @@ func collectorOf(p inspect.Process, variable, property string) runtimes.Collecto
 // limit. Without them the limit in a container is the greater of 20 MiB and 75% of the
 // memory limit. Limits for each of the object heaps replace both; their sum is not
 // computed here (.NET, "Runtime configuration options for garbage collection").
-func dotnetHeap(p inspect.Process) heapLimit {
+func dotnetHeap(p inspect.Process) Limit {
 	for _, kind := range []string{"HeapHardLimitSOH", "HeapHardLimitSOHPercent"} {
 		if collectorOf(p, "GC"+kind, kind).Value > 0 {
-			return heapLimit{}
+			return Limit{}
 		}
 	}
 	if c := collectorOf(p, "GCHeapHardLimit", "HeapHardLimit"); c.Value > 0 {
-		return heapLimit{bytes: c.Value, source: runtimes.Declared}.setBy(p, c)
+		return Limit{Bytes: c.Value, Source: runtimes.Declared}.setBy(p, c)
 	}
 	if p.Memory.Limit <= 0 {
-		return heapLimit{}
+		return Limit{}
 	}
 	if c := collectorOf(p, "GCHeapHardLimitPercent", "HeapHardLimitPercent"); c.Value > 0 && c.Value < 100 {
-		return heapLimit{bytes: p.Memory.Limit / 100 * c.Value, source: runtimes.Predicted,
-			from: fmt.Sprintf("%d%% of the memory limit", c.Value)}.setBy(p, c)
+		return Limit{Bytes: p.Memory.Limit / 100 * c.Value, Source: runtimes.Predicted,
+			From: fmt.Sprintf("%d%% of the memory limit", c.Value)}.setBy(p, c)
 	}
 	from := ".NET takes 75% of the memory limit"
 	if p.RuntimeConfig == nil {
 		from += ", unless runtimeconfig.json, which was not read, sets it"
 	}
-	return heapLimit{bytes: max(20<<20, p.Memory.Limit/4*3), source: runtimes.Predicted, from: from}
+	return Limit{Bytes: max(20<<20, p.Memory.Limit/4*3), Source: runtimes.Predicted, From: from}
 }
 
 // setBy adds where a .NET process has the setting.
-func (h heapLimit) setBy(p inspect.Process, c runtimes.Collector) heapLimit {
-	h.by, h.file = c.By, c.File
+func (h Limit) setBy(p inspect.Process, c runtimes.Collector) Limit {
+	h.By, h.File = c.By, c.File
 	if c.File == "" {
-		h.where, h.option = c.By, p.Info.Env[c.By]
+		h.Where, h.Option = c.By, p.Info.Env[c.By]
 	}
 	return h
 }
 
-// collectorSeen describes the settings of a .NET process's collector that change how much
+// Collector describes the settings of a .NET process's collector that change how much
 // memory it uses.
-func collectorSeen(p inspect.Process) []string {
+func Collector(p inspect.Process) []string {
 	var all []string
 	processors := p.Info.Parallelism.Value
 	switch c := collectorOf(p, "gcServer", "Server"); {
@@ -75,9 +75,9 @@ func collectorSeen(p inspect.Process) []string {
 	return all
 }
 
-// oneProcessor describes what the collector of a .NET process does with 1 processor; ""
+// OneProcessor describes what the collector of a .NET process does with 1 processor; ""
 // for one that has the workstation collector with any number.
-func oneProcessor(p inspect.Process) string {
+func OneProcessor(p inspect.Process) string {
 	c := collectorOf(p, "gcServer", "Server")
 	switch {
 	case c.Value > 0:
