@@ -71,7 +71,7 @@ func FuzzParseStat(f *testing.F) {
 		for _, version := range []Version{V1, V2} {
 			var mem MemoryStat
 			parseMemoryStat(version, b, &mem)
-			parseOOMKills(b, &mem.OOMKills)
+			parseMemoryEvents(b, &mem.OOMKills, &mem.HighEvents)
 			notNegative(t, mem.Anon)
 			notNegative(t, mem.InactiveFile)
 			notNegative(t, mem.OOMKills)

@@ -60,6 +60,28 @@ func (g Group) OwnMemoryLimit() MemoryLimit {
 	return MemoryLimit{State: Limited, Bytes: n, Dir: p.Dir}
 }
 
+// OwnMemoryHigh returns memory.high of the group itself, regardless of its ancestors: above it
+// the kernel reclaims memory and slows the processes, and kills none. v1 has none.
+// Linux Documentation/admin-guide/cgroup-v2.rst, "memory.high".
+func (g Group) OwnMemoryHigh() MemoryLimit {
+	p, ok := g.Place(Memory).Get()
+	if !ok || p.Version == V1 {
+		return MemoryLimit{State: Unlimited}
+	}
+	data, err := g.fs.read(p.Dir, "memory.high")
+	if err == nil && data != nil {
+		var n int64
+		var unlimited bool
+		if n, unlimited, err = parseMax(data); err == nil && !unlimited {
+			return MemoryLimit{State: Limited, Bytes: n, Dir: p.Dir}
+		}
+	}
+	if err != nil {
+		return MemoryLimit{State: Unknown, Err: g.fs.at(p.Dir, "memory.high", err)}
+	}
+	return MemoryLimit{State: Unlimited}
+}
+
 // visibleMemoryLimit returns the lowest limit of the group and its visible
 // ancestors.
 func (g Group) visibleMemoryLimit(p Place) MemoryLimit {

@@ -17,10 +17,22 @@ type MemoryStat struct {
 	Anon         Value[int64] // anonymous memory: heap, stacks (v1: total_rss)
 	File         Value[int64] // page cache, tmpfs and shared memory (v1: total_cache)
 	InactiveFile Value[int64] // page cache that can be dropped first
+	ActiveFile   Value[int64] // page cache that can be dropped after it
+
+	// SlabReclaimable are the kernel's caches of names and inodes. Absent in v1.
+	SlabReclaimable Value[int64]
 
 	// Refaults counts the pages that were read again after they had been evicted: they
 	// did not fit. Absent before Linux 5.9, which has no line of both kinds.
 	Refaults Value[int64]
+
+	// MajorFaults counts the pages that a process had to wait for until they were read from a
+	// file or from swap.
+	MajorFaults Value[int64]
+
+	// HighEvents counts how often processes were held up because this group was above its own
+	// memory.high. Absent in v1, and in v2 before Linux 5.2.
+	HighEvents Value[int64]
 
 	// OOMKillsLocal counts the processes of this group that the OOM killer killed.
 	// Absent in v1 before Linux 4.13, in v2 before 5.2.
@@ -45,13 +57,30 @@ func (s *MemoryStat) WorkingSet() Value[int64] {
 	return ValueOf(max(current-inactive, 0))
 }
 
+// Unreclaimable is Current without page cache and reclaimable slab, in bytes: what the kernel
+// cannot drop. A group at its limit that has little of it only keeps files in memory. It is
+// never below 0.
+func (s *MemoryStat) Unreclaimable() Value[int64] {
+	n, ok := s.Current.Get()
+	if !ok {
+		return s.Current
+	}
+	inactive, ok := s.InactiveFile.Get()
+	if !ok {
+		return s.InactiveFile
+	}
+	active, _ := s.ActiveFile.Get()
+	slab, _ := s.SlabReclaimable.Get()
+	return ValueOf(max(n-inactive-active-slab, 0))
+}
+
 // unreadable makes everything in s unreadable because of err.
 func (s *MemoryStat) unreadable(err error) {
 	size := UnreadableValue[int64](err)
 	*s = MemoryStat{
 		Current: size, Peak: size,
-		Anon: size, File: size, InactiveFile: size, Refaults: size,
-		OOMKillsLocal: size, OOMKills: size,
+		Anon: size, File: size, InactiveFile: size, ActiveFile: size, SlabReclaimable: size, Refaults: size, MajorFaults: size,
+		HighEvents: size, OOMKillsLocal: size, OOMKills: size,
 	}
 }
 
@@ -61,6 +90,9 @@ func (s *MemoryStat) unreadable(err error) {
 //	anon 7036928           total_cache 4096
 //	file 4096              total_rss 7036928
 //	inactive_file 4096     total_inactive_file 4096
+//	active_file 4096       total_active_file 4096
+//	pgmajfault 3           total_pgmajfault 3
+//	slab_reclaimable 4096
 //	workingset_refault_anon 0, workingset_refault_file 12; with total_ in v1
 //
 // Both have many more lines. Those of v1 without total_ leave out the
@@ -68,9 +100,9 @@ func (s *MemoryStat) unreadable(err error) {
 // Linux Documentation/admin-guide/cgroup-v2.rst, "memory.stat";
 // Documentation/admin-guide/cgroup-v1/memory.rst, "stat file".
 func parseMemoryStat(version Version, b []byte, s *MemoryStat) error {
-	anon, file, inactive := "anon", "file", "inactive_file"
+	anon, file, inactive, active, major := "anon", "file", "inactive_file", "active_file", "pgmajfault"
 	if version == V1 {
-		anon, file, inactive = "total_rss", "total_cache", "total_inactive_file"
+		anon, file, inactive, active, major = "total_rss", "total_cache", "total_inactive_file", "total_active_file", "total_pgmajfault"
 	}
 	prefix := []byte(nil)
 	if version == V1 {
@@ -95,6 +127,12 @@ func parseMemoryStat(version Version, b []byte, s *MemoryStat) error {
 			err = setCount(&s.File, value)
 		case inactive:
 			err = setCount(&s.InactiveFile, value)
+		case active:
+			err = setCount(&s.ActiveFile, value)
+		case major:
+			err = setCount(&s.MajorFaults, value)
+		case "slab_reclaimable":
+			err = setCount(&s.SlabReclaimable, value)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", key, err)
@@ -103,7 +141,7 @@ func parseMemoryStat(version Version, b []byte, s *MemoryStat) error {
 	return nil
 }
 
-// parseOOMKills parses the count oom_kill of memory.events,
+// parseMemoryEvents parses the counts oom_kill and, unless it is nil, high of memory.events,
 // memory.events.local (v2) or memory.oom_control (v1).
 //
 //	v2           v1
@@ -115,17 +153,21 @@ func parseMemoryStat(version Version, b []byte, s *MemoryStat) error {
 //
 // v1 has it since Linux 4.13.
 // Linux Documentation/admin-guide/cgroup-v2.rst, "memory.events".
-func parseOOMKills(b []byte, kills *Value[int64]) error {
+func parseMemoryEvents(b []byte, kills, high *Value[int64]) error {
 	for len(b) > 0 {
 		key, value, rest, err := nextKey(b)
 		if err != nil {
 			return err
 		}
 		b = rest
-		if string(key) == "oom_kill" {
-			if err := setCount(kills, value); err != nil {
-				return fmt.Errorf("%s: %w", key, err)
-			}
+		switch {
+		case string(key) == "oom_kill":
+			err = setCount(kills, value)
+		case string(key) == "high" && high != nil:
+			err = setCount(high, value)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
 	return nil

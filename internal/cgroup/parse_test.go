@@ -291,6 +291,36 @@ func TestWorkingSet(t *testing.T) {
 	}
 }
 
+// What the kernel cannot drop is in use without page cache and its caches of names.
+func TestUnreclaimable(t *testing.T) {
+	unreadable := UnreadableValue[int64](ErrMalformed)
+	of := func(current, inactive, active, slab int64) MemoryStat {
+		return MemoryStat{Current: ValueOf(current), InactiveFile: ValueOf(inactive), ActiveFile: ValueOf(active), SlabReclaimable: ValueOf(slab)}
+	}
+	for _, tt := range []struct {
+		s    MemoryStat
+		want Value[int64]
+	}{
+		{of(10, 3, 2, 1), ValueOf[int64](4)},
+		{of(10, 8, 2, 1), ValueOf[int64](0)},
+		{MemoryStat{Current: ValueOf[int64](10), InactiveFile: ValueOf[int64](3)}, ValueOf[int64](7)}, // v1 has no slab
+		{MemoryStat{Current: unreadable, InactiveFile: ValueOf[int64](3)}, unreadable},
+		{MemoryStat{Current: ValueOf[int64](10)}, Value[int64]{}},
+	} {
+		if got := tt.s.Unreclaimable(); got != tt.want {
+			t.Errorf("%+v: got %v, want %v", tt.s, got, tt.want)
+		}
+	}
+	var v1, v2 MemoryStat
+	if err := parseMemoryStat(V1, []byte("active_file 1\npgmajfault 1\ntotal_active_file 7\ntotal_pgmajfault 8\n"), &v1); err != nil || v1.ActiveFile != ValueOf[int64](7) || v1.MajorFaults != ValueOf[int64](8) {
+		t.Errorf("v1: %+v, %v", v1, err)
+	}
+	if err := parseMemoryStat(V2, []byte("active_file 5\nslab_reclaimable 6\npgmajfault 9\n"), &v2); err != nil ||
+		v2.ActiveFile != ValueOf[int64](5) || v2.SlabReclaimable != ValueOf[int64](6) || v2.MajorFaults != ValueOf[int64](9) {
+		t.Errorf("v2: %+v, %v", v2, err)
+	}
+}
+
 func TestParseFreezerState(t *testing.T) {
 	for text, want := range map[string]int64{"THAWED\n": 0, "FREEZING\n": 1, "FROZEN\n": 1} {
 		if got, err := parseFreezerState([]byte(text)); err != nil || got != want {

@@ -198,10 +198,10 @@ func (r *Reader) ReadMemory(s *MemoryStat) error {
 		err = r.readMemoryStat(s)
 	}
 	if err == nil {
-		err = r.readOOMKills(&r.memEvents, &s.OOMKills)
+		err = r.readMemoryEvents(&r.memEvents, &s.OOMKills, nil)
 	}
 	if err == nil {
-		err = r.readOOMKills(&r.memEventsLocal, &s.OOMKillsLocal)
+		err = r.readMemoryEvents(&r.memEventsLocal, &s.OOMKillsLocal, &s.HighEvents)
 	}
 	if err != nil {
 		s.unreadable(err)
@@ -216,18 +216,21 @@ func (r *Reader) readMemoryStat(s *MemoryStat) error {
 	}
 	if err != nil {
 		size := UnreadableValue[int64](err)
-		s.Anon, s.File, s.InactiveFile, s.Refaults = size, size, size, size
+		s.Anon, s.File, s.InactiveFile, s.ActiveFile, s.SlabReclaimable, s.Refaults, s.MajorFaults = size, size, size, size, size, size, size
 	}
 	return over(err)
 }
 
-func (r *Reader) readOOMKills(f *file, kills *Value[int64]) error {
+func (r *Reader) readMemoryEvents(f *file, kills, high *Value[int64]) error {
 	data, err := f.read(r.buf[:])
 	if err == nil {
-		err = f.about(parseOOMKills(data, kills))
+		err = f.about(parseMemoryEvents(data, kills, high))
 	}
 	if err != nil {
 		*kills = UnreadableValue[int64](err)
+		if high != nil {
+			*high = *kills
+		}
 	}
 	return over(err)
 }

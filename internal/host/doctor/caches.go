@@ -92,11 +92,11 @@ const atIt = 0.85
 func (s service) collecting() []Finding {
 	h := heaps.Of(s.Process)
 	limit := int64(near * float64(s.Memory.Limit))
-	if s.Info.Runtime != runtimes.Go || h.By != "GOMEMLIMIT" || s.Memory.State != inspect.Limited || s.Memory.WorkingSet == nil ||
+	if s.Info.Runtime != runtimes.Go || h.By != "GOMEMLIMIT" || s.Memory.State != inspect.Limited || s.Memory.Unreclaimable == nil ||
 		float64(s.Anon) < atIt*float64(h.Bytes) || float64(h.Bytes) > roomy*float64(limit) {
 		return nil
 	}
-	if float64(s.Anon) < near*float64(*s.Memory.WorkingSet) {
+	if float64(s.Anon) < near*float64(*s.Memory.Unreclaimable) {
 		return nil // others share the memory limit
 	}
 	if used, ok := s.used(); !(ok && used >= high) && s.share() < busy {

@@ -15,7 +15,7 @@ import (
 func keeping(c caches.Setting) inspect.Process {
 	p := short()
 	used := int64(40 << 20)
-	p.Memory.Limit, p.Memory.WorkingSet, p.Cache = 256<<20, &used, &c
+	p.Memory.Limit, p.Memory.Unreclaimable, p.Cache = 256<<20, &used, &c
 	p.Info = runtimes.Info{Runtime: runtimes.Unknown}
 	p.Exe, p.Command = "/usr/bin/memcached", []string{"memcached", "-c", "1024", "-m", "1024"}
 	return p
@@ -84,7 +84,7 @@ func TestCollecting(t *testing.T) {
 	at := func(change func(*inspect.Process)) []string {
 		p := short()
 		used := int64(118 << 20)
-		p.Memory.Limit, p.Memory.WorkingSet, p.Anon = 256<<20, &used, 115<<20
+		p.Memory.Limit, p.Memory.Unreclaimable, p.Anon = 256<<20, &used, 115<<20
 		p.Info.Env = map[string]string{"GOMEMLIMIT": "120MiB"}
 		p.Info.Parallelism.Value = 2
 		cpu := 4500 * time.Millisecond * 4
@@ -106,9 +106,9 @@ func TestCollecting(t *testing.T) {
 		{"at its limit", func(*inspect.Process) {}, []string{"set GOMEMLIMIT=230MiB"}},
 		{"below it", func(p *inspect.Process) { p.Anon = 101 << 20 }, nil},
 		{"no room above it", func(p *inspect.Process) {
-			p.Info.Env["GOMEMLIMIT"], p.Anon, *p.Memory.WorkingSet = "175MiB", 175<<20, 176<<20
+			p.Info.Env["GOMEMLIMIT"], p.Anon, *p.Memory.Unreclaimable = "175MiB", 175<<20, 176<<20
 		}, nil},
-		{"others share the limit", func(p *inspect.Process) { *p.Memory.WorkingSet = 130 << 20 }, nil},
+		{"others share the limit", func(p *inspect.Process) { *p.Memory.Unreclaimable = 130 << 20 }, nil},
 		{"CPU time to spare", func(p *inspect.Process) { *p.Throttling.Watch.Used = 10 * time.Second }, nil},
 		{"no GOMEMLIMIT", func(p *inspect.Process) { p.Info.Env = nil }, nil},
 		{"no limit", func(p *inspect.Process) { p.Memory.State = inspect.Unlimited }, nil},

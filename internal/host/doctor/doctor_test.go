@@ -218,7 +218,7 @@ func TestExamine(t *testing.T) {
 		{"short of memory too", func() inspect.Process {
 			p := env(since(goService(8, 2), 0, 0), "GOMAXPROCS", "8")
 			set := int64(95 << 20)
-			p.Memory = inspect.Memory{State: inspect.Limited, Limit: 100 << 20, Group: "/a", SetBy: "/a", WorkingSet: &set}
+			p.Memory = inspect.Memory{State: inspect.Limited, Limit: 100 << 20, Group: "/a", SetBy: "/a", Unreclaimable: &set}
 			return p
 		}(), []string{
 			"warning: uses 95% of its memory limit of 100 MiB",
@@ -664,7 +664,7 @@ func TestMemory(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			set := test.set << 20
 			p := goService(2, 2)
-			p.Memory = inspect.Memory{State: inspect.Limited, Limit: 100 << 20, Group: "/a", SetBy: "/a", WorkingSet: &set, OOMKills: &test.killed}
+			p.Memory = inspect.Memory{State: inspect.Limited, Limit: 100 << 20, Group: "/a", SetBy: "/a", Unreclaimable: &set, OOMKills: &test.killed}
 			if diff := cmp.Diff(test.want, titles(examine(p))); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
@@ -680,7 +680,7 @@ func TestMemoryOfSeveralGroups(t *testing.T) {
 		p := goService(2, 2)
 		p.PID += i
 		p.CPU.Dir += group
-		p.Memory = inspect.Memory{State: inspect.Limited, Limit: 100 << 20, Group: group, SetBy: "/pod", WorkingSet: &set}
+		p.Memory = inspect.Memory{State: inspect.Limited, Limit: 100 << 20, Group: group, SetBy: "/pod", Unreclaimable: &set}
 		all = append(all, p)
 	}
 	got := examine(all...)
@@ -739,7 +739,7 @@ func TestAHeapThatDoesNoHarm(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := goService(1, 2)
 			used := test.used << 20
-			p.Memory = inspect.Memory{State: inspect.Limited, Limit: 100 << 20, Group: "/a", SetBy: "/a", WorkingSet: &used, OOMKills: test.kills}
+			p.Memory = inspect.Memory{State: inspect.Limited, Limit: 100 << 20, Group: "/a", SetBy: "/a", Unreclaimable: &used, OOMKills: test.kills}
 			p.Info.Threads = 0
 			p.Info.Runtime, p.Info.Env, p.Command = runtimes.JVM, nil, []string{"java", "-Xmx2g", "-jar", "app.jar"}
 			for _, f := range examine(p) {
@@ -800,7 +800,7 @@ func TestTheFigureForAHeap(t *testing.T) {
 			set := int64(380 << 20)
 			p := goService(1, 2)
 			p.Info.Threads, p.Info.Runtime, p.Info.Env, p.Command = 0, test.runtime, test.env, test.command
-			p.Memory = inspect.Memory{State: inspect.Limited, Limit: 400 << 20, Group: "/a", SetBy: "/a", WorkingSet: &set}
+			p.Memory = inspect.Memory{State: inspect.Limited, Limit: 400 << 20, Group: "/a", SetBy: "/a", Unreclaimable: &set}
 			host := inspect.Host{Online: 8, Partial: test.partial, Processes: []inspect.Process{ruled(p)}}
 			if test.shared {
 				p.PID, p.Memory.Group = 43, "/a/b"

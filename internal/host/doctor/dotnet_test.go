@@ -18,7 +18,7 @@ func dotnet(processors int, env, properties map[string]string) inspect.Process {
 		PID: 42, Name: "App", Command: []string{"/app/App"},
 		Info: runtimes.Info{Runtime: runtimes.DotNet, Version: "8.0.1", Env: env, Affinity: 8,
 			Parallelism: runtimes.Parallelism{Value: processors, Source: runtimes.Predicted}},
-		Memory:        inspect.Memory{State: inspect.Limited, Limit: 400 << 20, Group: "/a", SetBy: "/a", WorkingSet: &set},
+		Memory:        inspect.Memory{State: inspect.Limited, Limit: 400 << 20, Group: "/a", SetBy: "/a", Unreclaimable: &set},
 		RuntimeConfig: &inspect.RuntimeConfig{File: "/app/App.runtimeconfig.json", Properties: properties},
 	}
 }

@@ -29,7 +29,7 @@ func (s service) finding(level Level, rule Rule) Finding {
 func (s service) ofMemory(level Level, rule Rule) Finding {
 	f := s.finding(level, rule)
 	f.Limit, f.Used, f.Throttled = size(s.Memory.Limit), nil, nil
-	if used := s.Memory.WorkingSet; used != nil && s.Memory.Limit > 0 {
+	if used := s.Memory.Unreclaimable; used != nil && s.Memory.Limit > 0 {
 		share := float64(*used) / float64(s.Memory.Limit)
 		f.Used = &share
 	}

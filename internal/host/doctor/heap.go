@@ -47,7 +47,7 @@ func (s service) heap(host inspect.Host) []Finding {
 func (s service) farFromTheLimit(host inspect.Host) bool {
 	const far = 0.7
 	killed := s.Memory.OOMKills != nil && *s.Memory.OOMKills > 0 || len(s.kills(host)) > 0
-	return !killed && s.Memory.WorkingSet != nil && float64(*s.Memory.WorkingSet) < far*float64(s.Memory.Limit)
+	return !killed && s.Memory.Unreclaimable != nil && float64(*s.Memory.Unreclaimable) < far*float64(s.Memory.Limit)
 }
 
 // lowered is the change of the option to a heap of n bytes, and the words for it.

@@ -3,6 +3,7 @@ package doctor_test
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 )
@@ -10,7 +11,17 @@ import (
 // mapped is the variable by which a test starts this program as a process that maps a file.
 const mapped = "MILLICORE_TEST_MAPS"
 
+// reading is the variable by which a test starts this program as one that uses a file for as
+// long as it runs: "mapped:FILE" or "cached:FILE".
+const reading = "MILLICORE_TEST_READS"
+
 func TestMain(m *testing.M) {
+	if use, name, ok := strings.Cut(os.Getenv(reading), ":"); ok {
+		if err := readFile(name, use == "mapped"); err != nil {
+			fmt.Println(err)
+		}
+		os.Exit(1)
+	}
 	if name := os.Getenv(mapped); name != "" {
 		if err := mapFile(name); err != nil {
 			fmt.Println(err)

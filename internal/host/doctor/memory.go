@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,8 +14,8 @@ import (
 )
 
 const (
-	// near and full are the shares of the memory limit in use, without droppable page
-	// cache, from which the service is close to being killed.
+	// near and full are the shares of the memory limit in use, without page cache, from which
+	// the service is close to being killed.
 	near, full = 0.9, 0.97
 )
 
@@ -22,13 +23,51 @@ const (
 // or had processes killed, each about the process that represents its group.
 func shortOfMemory(host inspect.Host) []Finding {
 	var all []Finding
-	reported := map[string]bool{} // groups that set a limit: their usage is reported once
 	for _, s := range byGroup(host, func(p inspect.Process) (string, bool) { return p.Memory.Group, p.Memory.State == inspect.Limited }) {
 		all = append(all, s.killed(host)...)
-		if name := s.Memory.SetBy; name == "" || !reported[name] {
-			reported[name] = true
-			all = append(all, s.nearItsMemory(host)...)
+	}
+	for _, s := range byBound(host) {
+		found := s.nearItsMemory(host)
+		if found == nil {
+			found = s.stalls(host)
 		}
+		all = append(all, found...)
+	}
+	return all
+}
+
+// byBound returns the memory bounds in the order of their first processes, each with the process
+// that has most memory of its own below it.
+func byBound(host inspect.Host) (all []service) {
+	type key struct {
+		group string
+		high  bool
+	}
+	below := map[key][]inspect.Process{}
+	var order []key
+	for _, p := range host.Processes {
+		for _, m := range append([]inspect.Memory{p.Memory}, p.Bounds...) {
+			if m.State != inspect.Limited || m.Limit <= 0 {
+				continue
+			}
+			k := key{cmp.Or(m.SetBy, m.Group), m.High}
+			if below[k] == nil {
+				order = append(order, k)
+			}
+			p.Memory = m
+			below[k] = append(below[k], p)
+		}
+	}
+	for _, k := range order {
+		main := inspect.Foremost(below[k])
+		for _, p := range below[k] {
+			if p.Anon > main.Anon {
+				main = p
+			}
+		}
+		s := process(host, &main)
+		s.members = len(below[k])
+		all = append(all, s)
 	}
 	return all
 }
@@ -149,10 +188,10 @@ func ago(d time.Duration) string {
 
 // nearItsMemory is the finding about a group that is near its limit.
 func (s service) nearItsMemory(host inspect.Host) []Finding {
-	if s.Memory.WorkingSet == nil || s.Memory.Limit <= 0 {
+	if s.Memory.Unreclaimable == nil || s.Memory.High {
 		return nil
 	}
-	share := float64(*s.Memory.WorkingSet) / float64(s.Memory.Limit)
+	share := float64(*s.Memory.Unreclaimable) / float64(s.Memory.Limit)
 	if share < near {
 		return nil
 	}
@@ -177,9 +216,20 @@ func (s service) inUse() []string {
 	case m.SetBy != "":
 		by = fmt.Sprintf("set by %s, above its own group %s", m.SetBy, m.Group)
 	}
-	all := []string{fmt.Sprintf("memory limit of %s %s", size(m.Limit), by)}
-	if m.WorkingSet != nil {
-		all = append(all, size(*m.WorkingSet)+" working set (in use, without page cache that the kernel can drop)")
+	what := "memory limit"
+	if m.High {
+		what = "memory.high"
+	}
+	all := []string{fmt.Sprintf("%s of %s %s", what, size(m.Limit), by)}
+	if m.Unreclaimable != nil {
+		text := size(*m.Unreclaimable) + " in use without page cache"
+		if m.Current != nil {
+			text += ", " + size(*m.Current) + " with it"
+		}
+		all = append(all, text)
+	}
+	if text := waited(m); text != "" {
+		all = append(all, text)
 	}
 	return all
 }
@@ -227,15 +277,24 @@ func (s service) heapSeen() []string {
 // raises the maximum heap size: the runtime may have chosen one far below the limit, and
 // with a larger heap the memory outside of it gets the process killed.
 func (s service) lessMemory(host inspect.Host, f *Finding) {
-	const or = "; or raise the memory limit"
+	raise := "raise the memory limit"
+	if s.Memory.High {
+		raise = "raise memory.high"
+	}
+	or := "; or " + raise
 	h := heaps.Of(s.Process)
 	limit := s.Memory.Limit
-	const raise = "Raise the memory limit, or reduce that memory."
+	outsideIt := strings.ToUpper(raise[:1]) + raise[1:] + ", or reduce that memory."
 	outside := outside[s.Info.Runtime]
 	f.Mechanism = "at the limit the kernel reclaims memory, and then kills a process of the group"
 	f.Expect = Effect{Saturated: "the service survives", Ordinary: "the service survives"}
 	higher := Change{Memory: (s.Memory.Limit/4*5 + 1<<20 - 1) >> 20 << 20}
-	set := func(text string, changes ...Change) { f.Fix, f.Changes = []string{text}, append(changes, higher) }
+	set := func(text string, changes ...Change) {
+		if f.Fix = []string{text}; !s.Memory.High { // which no object has as a value
+			changes = append(changes, higher)
+		}
+		f.Changes = changes
+	}
 	alone := s.sharers(host) <= 1
 	switch s.Info.Runtime {
 	case runtimes.Go:
@@ -258,7 +317,7 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 			set(text, Change{Env: map[string]string{"GOMEMLIMIT": value}})
 			return
 		case h.Bytes > 0:
-			set(fmt.Sprintf("%s is already below the limit. Likely causes: live data above that value, or memory outside the heap (%s). %s", h.By, outside, raise))
+			set(fmt.Sprintf("%s is already below the limit. Likely causes: live data above that value, or memory outside the heap (%s). %s", h.By, outside, outsideIt))
 			return
 		}
 	case runtimes.Node, runtimes.JVM, runtimes.DotNet:
@@ -278,29 +337,32 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 			if s.Info.Runtime == runtimes.DotNet && h.Where != "" {
 				by += ", whose value is hexadecimal,"
 			}
-			set(fmt.Sprintf("raise the memory limit: the maximum heap size leaves %s of it for memory outside the heap (%s); or lower %s if the heap does not need as much",
+			set(fmt.Sprintf(raise+": the maximum heap size leaves %s of it for memory outside the heap (%s); or lower %s if the heap does not need as much",
 				size(max(0, limit-h.Bytes)), outside, by))
 			return
 		case h.Bytes > 0 && h.By != "" && !strings.HasSuffix(h.By, "Percentage"):
-			set(fmt.Sprintf("%s is well below the limit. Likely cause: memory outside the heap (%s). %s", h.By, outside, raise))
+			set(fmt.Sprintf("%s is well below the limit. Likely cause: memory outside the heap (%s). %s", h.By, outside, outsideIt))
 			return
 		case h.Bytes > 0 && h.Source == runtimes.Read:
-			set(fmt.Sprintf("raise the memory limit: the runtime's own maximum heap size is %s of %s, so memory outside the heap (%s) is the likely cause, and a larger heap makes it worse",
+			set(fmt.Sprintf(raise+": the runtime's own maximum heap size is %s of %s, so memory outside the heap (%s) is the likely cause, and a larger heap makes it worse",
 				size(h.Bytes), size(limit), outside))
 			return
 		}
-		set("raise the memory limit, or use less memory; if the maximum heap size is well below the limit, " +
+		set(raise + ", or use less memory; if the maximum heap size is well below the limit, " +
 			fmt.Sprintf("memory outside the heap (%s) is the likely cause, and a larger heap makes it worse", outside))
 		return
 	}
-	set("raise the memory limit, or use less memory")
+	set(raise + ", or use less memory")
 }
 
 // sharers counts the processes that share the memory limit.
 func (s service) sharers(host inspect.Host) (n int64) {
 	for _, p := range host.Processes {
-		if p.Memory.State == inspect.Limited && p.Memory.SetBy == s.Memory.SetBy && (s.Memory.SetBy != "" || p.Memory.Group == s.Memory.Group) {
-			n++
+		for _, m := range append([]inspect.Memory{p.Memory}, p.Bounds...) {
+			if m.State == inspect.Limited && m.SetBy == s.Memory.SetBy && m.High == s.Memory.High && (m.SetBy != "" || p.Memory.Group == s.Memory.Group) {
+				n++
+				break
+			}
 		}
 	}
 	return n

@@ -19,7 +19,7 @@ import (
 func short() inspect.Process {
 	set := int64(380 << 20)
 	p := goService(2, 2)
-	p.Memory = inspect.Memory{State: inspect.Limited, Limit: 400 << 20, Group: "/a", SetBy: "/a", WorkingSet: &set}
+	p.Memory = inspect.Memory{State: inspect.Limited, Limit: 400 << 20, Group: "/a", SetBy: "/a", Unreclaimable: &set}
 	return p
 }
 
@@ -78,7 +78,7 @@ func TestKillsInTheLog(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			low := int64(1)
 			p := short()
-			p.Memory.WorkingSet, p.Memory.OOMKills, p.Kills = &low, test.counted, test.kills
+			p.Memory.Unreclaimable, p.Memory.OOMKills, p.Kills = &low, test.counted, test.kills
 			other := p
 			other.PID, other.Kills, other.Name, other.Memory.Group, other.Memory.OOMKills = 50, nil, "other", "/b", nil
 			all := examine(p, other)
@@ -137,8 +137,8 @@ func TestMemoryAdviceThatIsFollowed(t *testing.T) {
 	} {
 		for used := int64(200); used <= 400; used += 10 {
 			p := with(short(), change)
-			p.Memory.WorkingSet = new(int64)
-			*p.Memory.WorkingSet = used * mib
+			p.Memory.Unreclaimable = new(int64)
+			*p.Memory.Unreclaimable = used * mib
 			for step := 0; ; step++ {
 				all := Examine(inspect.Host{Online: 8, Processes: []inspect.Process{p}})
 				all = slices.DeleteFunc(all, func(f Finding) bool { return f.Level == Info }) // observations advise nothing
@@ -213,7 +213,7 @@ func TestTheKillOfAnotherProgram(t *testing.T) {
 		"api":    "try GOMEMLIMIT=360MiB",
 	} {
 		p, once := short(), int64(1)
-		*p.Memory.WorkingSet = 100 << 20
+		*p.Memory.Unreclaimable = 100 << 20
 		p.Memory.OOMKills, p.Kills = &once, []inspect.Kill{{Group: "/a", Name: name, PID: 7, Ago: time.Minute}}
 		all := examine(p)
 		if len(all) != 1 || !strings.HasPrefix(all[0].Fix[0], want) {

@@ -28,12 +28,13 @@ const (
 
 // The rules about memory.
 const (
-	KilledForMemory Rule = "killed-for-memory"
-	NearMemoryLimit Rule = "near-memory-limit"
-	HeapAboveLimit  Rule = "heap-above-limit"
-	CacheAboveLimit Rule = "cache-above-limit" // buffer pools, caches, pools of processes
-	AtGOMEMLIMIT    Rule = "at-gomemlimit"
-	SpareMemory     Rule = "spare-memory" // a limit far above the peak of a long watch
+	KilledForMemory  Rule = "killed-for-memory"
+	NearMemoryLimit  Rule = "near-memory-limit"
+	StalledForMemory Rule = "stalled-for-memory" // at a limit or memory.high, and threads wait
+	HeapAboveLimit   Rule = "heap-above-limit"
+	CacheAboveLimit  Rule = "cache-above-limit" // buffer pools, caches, pools of processes
+	AtGOMEMLIMIT     Rule = "at-gomemlimit"
+	SpareMemory      Rule = "spare-memory" // a limit far above the peak of a long watch
 )
 
 // problems are the rules in a few words.
@@ -49,12 +50,13 @@ var problems = map[Rule]string{
 	PoolsAboveLimit:       "pools too large",
 	SpareCPU:              "CPU to spare",
 
-	KilledForMemory: "killed for memory",
-	NearMemoryLimit: "near its memory limit",
-	HeapAboveLimit:  "heap above the limit",
-	CacheAboveLimit: "cache above the limit",
-	AtGOMEMLIMIT:    "GOMEMLIMIT in use",
-	SpareMemory:     "memory to spare",
+	KilledForMemory:  "killed for memory",
+	NearMemoryLimit:  "near its memory limit",
+	StalledForMemory: "stalled for memory",
+	HeapAboveLimit:   "heap above the limit",
+	CacheAboveLimit:  "cache above the limit",
+	AtGOMEMLIMIT:     "GOMEMLIMIT in use",
+	SpareMemory:      "memory to spare",
 }
 
 // Rules are all rules.
@@ -76,6 +78,7 @@ var measures = map[Rule]struct {
 	SharedLimit:           {"throttled_share", 0.25},
 	KilledForMemory:       {"oom_kills", 1},
 	NearMemoryLimit:       {"used_share", 0.05},
+	StalledForMemory:      {"memory_stalled_share", 0.25},
 }
 
 // Measure is the name of a rule's main figure, and the rise from which it is worse; "": only

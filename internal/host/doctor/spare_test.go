@@ -39,7 +39,7 @@ func TestCPUToSpare(t *testing.T) {
 func TestMemoryToSpare(t *testing.T) {
 	of := func(watched time.Duration, limit, peak int64) []string {
 		p, used := short(), peak
-		p.Memory.Limit, p.Memory.Peak, p.Memory.WorkingSet = limit, &peak, &used
+		p.Memory.Limit, p.Memory.Peak, p.Memory.Unreclaimable = limit, &peak, &used
 		other := p // under the same limit
 		other.PID = 77
 		host := inspect.Host{Online: 4, Watched: watched, Processes: []inspect.Process{p, other}}

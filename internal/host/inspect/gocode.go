@@ -44,7 +44,7 @@ func addressInCode(f *procfiles.ELF) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	code, err := memory(f, text+begin, end-begin)
+	code, err := bytesAt(f, text+begin, end-begin)
 	if err != nil {
 		return 0, err
 	}
@@ -156,8 +156,8 @@ func relocated(f *procfiles.ELF, address uint64) (uint64, error) {
 	return 0, errNoTable
 }
 
-// memory reads the bytes that the file loads at an address.
-func memory(f *procfiles.ELF, address, size uint64) ([]byte, error) {
+// bytesAt reads the bytes that the file loads at an address.
+func bytesAt(f *procfiles.ELF, address, size uint64) ([]byte, error) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && address >= p.Vaddr && address-p.Vaddr < p.Filesz && size <= p.Filesz-(address-p.Vaddr) {
 			code := make([]byte, size)

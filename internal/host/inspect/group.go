@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/host/memory"
 )
 
 // group is a process's own control group, read once for all its processes.
@@ -16,6 +17,7 @@ type group struct {
 	at     cgroup.Group
 	cpu    CPULimit
 	memory Memory
+	bounds []Memory // others
 	limits *limiter // nil where there is no limit
 	shared []shared
 }
@@ -52,20 +54,29 @@ func (s *Scanner) group(pid int, text string) *group {
 		return g
 	}
 	s.groups[text], g.at = g, located
-	g.cpu, g.memory = cpuLimit(located), memoryLimit(located)
-	if g.cpu.State != Limited && g.memory.State != Limited {
+	g.cpu, g.memory = cpuLimit(located), memory.Limit(located)
+	g.bounds = s.memory.Others(located, g.memory)
+	if g.cpu.State != Limited && g.memory.State != Limited && g.bounds == nil {
 		return g
 	}
 	reader, err := located.Open()
 	if err == nil {
 		defer reader.Close()
-		s.memory(located, reader, &g.memory)
+		s.inUse(g, reader)
 	}
 	if g.cpu.State == Limited {
 		g.limits = s.limiter(located, reader, g.cpu)
 		g.shared = s.shared(located, g.cpu)
 	}
 	return g
+}
+
+// inUse reads the memory in use, or what was read of it.
+func (s *Scanner) inUse(g *group, reader *cgroup.Reader) {
+	s.memory.Use(g.at, reader, &g.memory, s.now())
+	for i := range g.bounds {
+		s.memory.Use(g.at, reader, &g.bounds[i], s.now())
+	}
 }
 
 // shared reads the limits of the parents of the group with the lowest limit, each
@@ -130,57 +141,6 @@ func state(s cgroup.LimitState) State {
 		return Unlimited
 	}
 	return Unknown
-}
-
-func memoryLimit(g cgroup.Group) Memory {
-	limit := g.MemoryLimit()
-	m := Memory{State: state(limit.State), Limit: limit.Bytes}
-	if place, ok := g.Place(cgroup.Memory).Get(); ok {
-		m.Group = below(place.Dir, place.Top)
-		if limit.Dir != "" {
-			m.SetBy = below(limit.Dir, place.Top)
-		}
-	}
-	return m
-}
-
-// memory reads the memory usage of the group that sets the limit, and the OOM kills
-// of the process's own group, to which reader belongs. Without a limit it reads
-// nothing: the usage of "/" would be that of the whole host.
-func (s *Scanner) memory(g cgroup.Group, reader *cgroup.Reader, m *Memory) {
-	var own cgroup.MemoryStat
-	if m.State != Limited || reader.ReadMemory(&own) != nil {
-		return
-	}
-	m.OOMKills = measured(own.OOMKillsLocal)
-	used := own
-	if place, ok := g.Place(cgroup.Memory).Get(); ok && m.SetBy != "" && m.SetBy != m.Group {
-		if used, ok = s.memoryAt(path.Join(place.Top, m.SetBy)); !ok {
-			return
-		}
-	}
-	m.Current, m.WorkingSet, m.Peak = measured(used.Current), measured(used.WorkingSet()), measured(used.Peak)
-}
-
-// memoryAt reads the memory usage of a group, once per scan.
-func (s *Scanner) memoryAt(dir string) (stat cgroup.MemoryStat, ok bool) {
-	if stat, ok = s.used[dir]; ok {
-		return stat, true
-	}
-	g, err := s.cgroups.At(dir)
-	if err != nil {
-		return stat, false
-	}
-	reader, err := g.Open()
-	if err != nil {
-		return stat, false
-	}
-	defer reader.Close()
-	if reader.ReadMemory(&stat) != nil {
-		return stat, false
-	}
-	s.used[dir] = stat
-	return stat, true
 }
 
 func measured[T any](v cgroup.Value[T]) *T {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/caches"
 	"github.com/millicore/millicore/internal/host/course"
+	"github.com/millicore/millicore/internal/host/memory"
 	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/host/threads"
@@ -67,7 +68,9 @@ type Process struct {
 	Why   string
 
 	CPU    CPULimit
-	Memory Memory
+	Memory Memory // the limit in effect
+	// Bounds are the others: memory.high, and limits of parents that several groups share.
+	Bounds []Memory
 	// Throttling is of the group that sets the limit; nil if there is no limit, or
 	// if it could not be read.
 	Throttling *Throttling
@@ -131,14 +134,17 @@ type Shared struct {
 	Throttling *Throttling // of its group; nil where it could not be read
 }
 
-// State is whether there is a limit.
-type State string
+// State is whether there is a limit, and Memory a memory bound and its use.
+type (
+	State  = memory.State
+	Memory = memory.Bound
+)
 
 // The three states; "" is Unknown too.
 const (
-	Unknown   State = "unknown"
-	Unlimited State = "unlimited"
-	Limited   State = "limited"
+	Unknown   = memory.Unknown
+	Unlimited = memory.Unlimited
+	Limited   = memory.Limited
 )
 
 // CPULimit is the CPU limit of a process: the lowest of its own group and all visible
@@ -167,23 +173,6 @@ type CPULimit struct {
 
 // Inherited reports whether a parent of the process's own group sets the limit.
 func (l CPULimit) Inherited() bool { return l.State == Limited && l.SetBy != l.Group }
-
-// Memory is a process's memory limit and usage, in bytes. A nil figure was not
-// measured.
-type Memory struct {
-	State State
-	Limit int64  // 0 unless Limited
-	Group string // path of the process's own group
-	SetBy string // path of the group that sets the limit; "" if it is not visible
-	// Current is the usage of the group that sets the limit (of the own group if that
-	// is not visible), WorkingSet the same without droppable page cache.
-	Current, WorkingSet *int64
-	// Peak is the highest Current since the group was created, page cache included.
-	Peak *int64
-	// OOMKills counts the processes of the own group that the kernel killed because
-	// memory ran out, since the group was created.
-	OOMKills *int64
-}
 
 // Throttling are the kernel's counters of the group that sets a CPU limit.
 type Throttling struct {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
+	"github.com/millicore/millicore/internal/host/memory"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/procfiles"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -36,12 +37,12 @@ type Scanner struct {
 	// set limits by directory.
 	groups    map[string]*group
 	limiters  map[string]*limiter
-	used      map[string]cgroup.MemoryStat // of groups that set a memory limit
-	above     map[string]cgroup.CPULimit   // of parents of groups that set limits
-	sockets   map[string]listeners         // by network namespace
-	kills     []Kill                       // in the kernel's log; nil: not read yet
-	restarted map[string]*Restarts         // of containers, by id
-	uptime    time.Duration                // of the host; 0: not known
+	memory    *memory.Reader
+	above     map[string]cgroup.CPULimit // of parents of groups that set limits
+	sockets   map[string]listeners       // by network namespace
+	kills     []Kill                     // in the kernel's log; nil: not read yet
+	restarted map[string]*Restarts       // of containers, by id
+	uptime    time.Duration              // of the host; 0: not known
 	// Caches of all scans: the runtimes of programs, and the location of gomaxprocs in
 	// executables.
 	known     map[program]runtimes.Info
@@ -120,7 +121,7 @@ func sleep(ctx context.Context, d time.Duration) {
 func (s *Scanner) begin() {
 	s.procfs.Begin()
 	s.groups, s.limiters = map[string]*group{}, map[string]*limiter{}
-	s.used, s.above = map[string]cgroup.MemoryStat{}, map[string]cgroup.CPULimit{}
+	s.memory, s.above = memory.New(s.cgroups), map[string]cgroup.CPULimit{}
 	s.sockets, s.kills, s.restarted = map[string]listeners{}, nil, map[string]*Restarts{}
 	text, _ := os.ReadFile(filepath.Join(s.procDir(), "uptime")) // without it no process counts as young
 	s.uptime = parseUptime(text)
@@ -262,7 +263,7 @@ func (s *Scanner) glance(f found, names containers, only Only) (Process, *group,
 		p.User, p.Anon = parsed.User, parsed.Anon
 	}
 	g := s.group(f.pid, string(text))
-	p.CPU, p.Memory = g.cpu, g.memory
+	p.CPU, p.Memory, p.Bounds = g.cpu, g.memory, g.bounds
 	return p, g, nil
 }
 
@@ -318,6 +319,12 @@ func (s *Scanner) predict(p *Process) {
 func (s *Scanner) second(host *Host, groups []*group) {
 	all := map[*limiter]*Throttling{}
 	watched := host.Watched > 0
+	if watched {
+		s.memory.Again(s.now)
+		for _, g := range s.groups {
+			s.inUse(g, nil)
+		}
+	}
 	counted := func(l *limiter, dir string) *Throttling {
 		if _, done := all[l]; !done {
 			all[l] = s.throttling(l, dir, watched)
@@ -329,6 +336,7 @@ func (s *Scanner) second(host *Host, groups []*group) {
 		if l := groups[i].limits; l != nil {
 			p.Throttling = counted(l, p.CPU.Dir)
 		}
+		p.Memory, p.Bounds = groups[i].memory, groups[i].bounds
 		if p.CPU.State == Limited || p.Memory.State == Limited {
 			s.started(p)
 		}

@@ -315,7 +315,7 @@ func (w *Watcher) memory(dir string, f *followed) *Memory {
 		}
 		defer reader.Close()
 	}
-	w.scanner.memory(f.group.at, reader, &m)
+	w.scanner.memory.Use(f.group.at, reader, &m, w.scanner.now())
 	return &m
 }
 

@@ -50,13 +50,13 @@ func (s *Service) Waited() (cpus float64, ok bool) {
 	return cpus, len(s.waits) > 0
 }
 
-// OfMemory is the share of the memory limit in use, without page cache that can be dropped;
+// OfMemory is the share of the memory limit in use, without page cache;
 // ok is false if there is no limit, or if that was not measured.
 func (s *Service) OfMemory() (share float64, ok bool) {
-	if s.memory == nil || s.memory.WorkingSet == nil || s.memory.Limit <= 0 {
+	if s.memory == nil || s.memory.Unreclaimable == nil || s.memory.Limit <= 0 {
 		return 0, false
 	}
-	return float64(*s.memory.WorkingSet) / float64(s.memory.Limit), true
+	return float64(*s.memory.Unreclaimable) / float64(s.memory.Limit), true
 }
 
 // Recent are the counts of the recent looks; zero after the first look.

@@ -136,7 +136,7 @@ func TestSparkline(t *testing.T) {
 // memory limit.
 func closely(one inspect.Seen) inspect.Seen {
 	waited, used := 1.5, int64(95<<20)
-	one.Waited, one.Memory = &waited, &inspect.Memory{State: inspect.Limited, Limit: 100 << 20, WorkingSet: &used}
+	one.Waited, one.Memory = &waited, &inspect.Memory{State: inspect.Limited, Limit: 100 << 20, Unreclaimable: &used}
 	return one
 }
 

@@ -41,7 +41,7 @@ func api(pid, parallelism int, used float64, throttled int64) inspect.Process {
 // full is a process that uses a share of a memory limit.
 func full(p inspect.Process, share float64) inspect.Process {
 	used := int64(share * (256 << 20))
-	p.Memory = inspect.Memory{State: inspect.Limited, Limit: 256 << 20, Group: p.CPU.Group, SetBy: p.CPU.Group, WorkingSet: &used}
+	p.Memory = inspect.Memory{State: inspect.Limited, Limit: 256 << 20, Group: p.CPU.Group, SetBy: p.CPU.Group, WorkingSet: &used, Unreclaimable: &used}
 	return p
 }
 

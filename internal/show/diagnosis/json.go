@@ -83,24 +83,30 @@ type findingJSON struct {
 
 // figures are those of the process and the group that a finding is about.
 type figures struct {
-	CPUs        *float64 `json:"cpu_limit"`
-	Parallelism *int     `json:"parallelism"`
-	Used        *float64 `json:"used_share"`      // of the limit that the finding is about
-	Share       *float64 `json:"throttled_share"` // of the periods of the watch
-	Periods     *int64   `json:"periods"`
-	Throttled   *int64   `json:"throttled_periods"`
-	Each        *float64 `json:"throttled_ms_each"` // in a throttled period, summed over the CPUs
-	Memory      *int64   `json:"memory_limit_bytes"`
-	WorkingSet  *int64   `json:"working_set_bytes"`
-	Kills       *int64   `json:"oom_kills"`
+	CPUs          *float64 `json:"cpu_limit"`
+	Parallelism   *int     `json:"parallelism"`
+	Used          *float64 `json:"used_share"`      // of the limit that the finding is about
+	Share         *float64 `json:"throttled_share"` // of the periods of the watch
+	Periods       *int64   `json:"periods"`
+	Throttled     *int64   `json:"throttled_periods"`
+	Each          *float64 `json:"throttled_ms_each"` // in a throttled period, summed over the CPUs
+	Memory        *int64   `json:"memory_limit_bytes"`
+	WorkingSet    *int64   `json:"working_set_bytes"`
+	Unreclaimable *int64   `json:"unreclaimable_bytes"`  // in use without page cache
+	Stalled       *float64 `json:"memory_stalled_share"` // of the watch
+	Kills         *int64   `json:"oom_kills"`
 }
 
 func figuresOf(f doctor.Finding) figures {
 	p := f.Process
 	j := figures{CPUs: known(p.CPU.CPUs), Parallelism: known(p.Info.Parallelism.Value), Used: f.Used, Share: f.Throttled,
-		Memory: known(p.Memory.Limit), WorkingSet: p.Memory.WorkingSet, Kills: p.Memory.OOMKills}
+		Memory: known(p.Memory.Limit), WorkingSet: p.Memory.WorkingSet, Unreclaimable: p.Memory.Unreclaimable, Kills: p.Memory.OOMKills}
 	if n := int64(len(p.Kills)); n > 0 && (j.Kills == nil || *j.Kills < n) {
 		j.Kills = &n // of earlier runs of the group, whose counter began again
+	}
+	if o := p.Memory.Over; o != nil && o.Some != nil && o.Length > 0 {
+		share := o.Some.Seconds() / o.Length.Seconds()
+		j.Stalled = &share
 	}
 	if t := p.Throttling; t != nil && t.Watch != nil {
 		each := inMillis(t.Watch.PerThrottled())

@@ -59,7 +59,7 @@ func TestJSON(t *testing.T) {
 		"mechanism": stops, "expected": map[string]any{"saturated": "lower p99, about the same throughput", "at_60_percent": "little change"}, "confidence": "medium",
 		"figures": map[string]any{
 			"cpu_limit": 2.0, "parallelism": 8.0, "used_share": 0.95, "throttled_share": 157.0 / 412, "periods": 412.0, "throttled_periods": 157.0, "throttled_ms_each": 41.0,
-			"memory_limit_bytes": 256.0 * (1 << 20), "working_set_bytes": nil, "oom_kills": nil,
+			"memory_limit_bytes": 256.0 * (1 << 20), "working_set_bytes": nil, "unreclaimable_bytes": nil, "memory_stalled_share": nil, "oom_kills": nil,
 		},
 		"changes": []any{map[string]any{"env": map[string]any{"GOMAXPROCS": "2"}, "command": nil, "cpu_limit": nil, "burst_ms": nil, "memory_limit_bytes": nil,
 			"more_replicas": false, "setting": nil, "set_in": nil, "value": 2.0, "value_text": nil}},

@@ -219,7 +219,7 @@ func TestThePatchOfALimitFromAbove(t *testing.T) {
 	} {
 		p, used := goService(2, 2, 0, 0), int64(380<<20)
 		p.ContainerID, p.Container, p.Info.Go.Automemlimit = test.id, "web", "v0.7.0"
-		p.Memory = inspect.Memory{State: inspect.Limited, Limit: 400 << 20, Group: "/pods/c1/init", SetBy: test.setBy, WorkingSet: &used}
+		p.Memory = inspect.Memory{State: inspect.Limited, Limit: 400 << 20, Group: "/pods/c1/init", SetBy: test.setBy, Unreclaimable: &used}
 		q := goService(2, 2, 0.98, 380)
 		q.PID, q.ContainerID, q.Container = 43, test.id, "web"
 		q.CPU.Group, q.CPU.SetBy, q.CPU.Dir = "/pods/c1/init", test.setBy, "/sys/fs/cgroup/b"
