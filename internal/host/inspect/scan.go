@@ -313,6 +313,9 @@ func (s *Scanner) predict(p *Process) {
 	if p.Info.Parallelism.Value == 0 && p.Ruled > 0 {
 		p.Info.Parallelism = runtimes.Parallelism{Value: p.Ruled, Source: runtimes.Predicted, From: p.Why}
 	}
+	if pool, ok := runtimes.Pool(p.Info, p.Ruled); ok {
+		p.Info.Parallelism = pool
+	}
 }
 
 // second reads the counters again, and the CPU time of the processes.
