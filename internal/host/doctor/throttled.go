@@ -62,6 +62,9 @@ func (s service) throttled() []Finding {
 	case measured && used >= high:
 		f.Mechanism = "the service wants more CPU time than the limit; when the quota is used up, " + stops
 		f.Expect = Effect{Saturated: "throughput grows with the limit", Ordinary: "fewer stops, lower p99"}
+		if s.parallelQueries(&f) {
+			break
+		}
 		if units, _, _ := s.shortLived(); s.spins() || s.helped() || units != "" {
 			s.usedUp(&f)
 			break
@@ -135,7 +138,7 @@ func (s service) usedUp(f *Finding) {
 	if units == "" && s.threads != nil && (s.spins() && s.threads.Full > s.fit() || s.locked() && s.threads.Held > s.fit()) {
 		f.Confidence = Low
 		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
-		if env, ok := mathlib.Setting(s.Info.Math, s.Info.Env, s.fit()); ok {
+		if env, ok := mathlib.Setting(s.Info.Math, s.Info.Env, s.fit(), s.Info.Threads); ok {
 			f.Confidence = Medium
 			s.fix(f, fmt.Sprintf("set %s: %s is loaded, whose threads spin while they wait for each other, and %d threads wanted a CPU all the time",
 				commandline.Assignments(env), s.Info.Math, s.threads.Full), Change{Env: env, Value: s.fit()})
@@ -143,7 +146,7 @@ func (s service) usedUp(f *Finding) {
 		}
 		setting := "if the program has a setting for the number of its threads, lower it first"
 		if s.locked() {
-			setting = fmt.Sprintf("lower the number of threads of its libraries to %d first (OMP_NUM_THREADS sets that of most)", s.fit())
+			setting = fmt.Sprintf("lower the number of threads of its libraries to %d first (%s)", s.fit(), mathlib.Hint(s.Info.Env))
 		}
 		s.fix(f, fmt.Sprintf("%s: %d threads wanted a CPU all the time, and threads that spin while they wait for work use up the quota. "+
 			"Else raise the limit, add replicas, or reduce the load on each", setting, s.threads.Full))

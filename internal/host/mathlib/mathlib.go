@@ -50,14 +50,22 @@ func (l library) matches(file string) bool {
 }
 
 // Setting returns the variables with which a library has n threads, given the present ones: OMP_NUM_THREADS, and those that override it where they are set. ok is false
-// if it has none, or if the variables have these values already: then its code sets another
-// number.
-func Setting(name string, present map[string]string, n int) (env map[string]string, ok bool) {
+// if it has none, or if the variables have these values already or name more threads than the
+// process has (threads; 0: not known): then its code sets another number.
+func Setting(name string, present map[string]string, n, threads int) (env map[string]string, ok bool) {
 	value := strconv.Itoa(n)
 	env = map[string]string{}
 	for _, library := range table {
 		if library.name != name {
 			continue
+		}
+		for _, variable := range library.env { // the first that is set counts
+			if declared, err := strconv.Atoi(present[variable]); err == nil && declared > 0 {
+				if threads > 0 && threads < declared {
+					return map[string]string{}, false
+				}
+				break
+			}
 		}
 		for _, variable := range library.env {
 			old, set := present[variable]
@@ -67,4 +75,13 @@ func Setting(name string, present map[string]string, n int) (env map[string]stri
 		}
 	}
 	return env, ok
+}
+
+// Hint is where the number of threads is set, for a library that is not known, given the
+// variables that are set.
+func Hint(present map[string]string) string {
+	if n, set := present[openMP]; set {
+		return openMP + "=" + n + " is set: if they are more, the program's code sets their number, as threadpoolctl, torch.set_num_threads and omp_set_num_threads do"
+	}
+	return openMP + " sets that of most"
 }

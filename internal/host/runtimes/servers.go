@@ -239,6 +239,9 @@ func (s server) elsewhere(info Info) bool {
 func serverKnob(info Info) Knob {
 	s, ok := serverNamed(info.Server)
 	switch {
+	case !ok && info.Workers > 0:
+		return Knob{Words: fmt.Sprintf("%s runs one thread of its code at a time, and the program starts %s: change their number in the program or its options, or add replicas",
+			info.Runtime.Title(), count(info.Workers, "worker process"))}
 	case !ok:
 		return Knob{Words: info.Runtime.Title() + " runs one thread of its code at a time: no setting gives a process a second CPU; add replicas"}
 	case len(info.Flags) > 0:
