@@ -93,6 +93,7 @@ const (
 
 // Examine returns the findings about a host, the most severe first.
 func Examine(host inspect.Host) []Finding {
+	host.Processes = slices.DeleteFunc(slices.Clone(host.Processes), isSandbox)
 	var throttled []Finding
 	var saturated []Finding
 	for _, s := range services(host) {
@@ -132,6 +133,12 @@ func Examine(host inspect.Host) []Finding {
 		return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(b.weight, a.weight), cmp.Compare(a.PID, b.PID))
 	})
 	return all
+}
+
+// isSandbox reports whether a process only holds the namespaces of a pod. It is limited by the
+// group of the pod, which its containers use up.
+func isSandbox(p inspect.Process) bool {
+	return p.Pod != "" && p.PodContainer == "" && p.Name == "pause"
 }
 
 // AtLeast reports whether a finding is at or above a level.

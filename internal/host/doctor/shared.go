@@ -17,7 +17,8 @@ func sharers(host inspect.Host) []service {
 	below := inspect.Host{Online: host.Online, Watched: host.Watched}
 	for _, p := range host.Processes {
 		for _, above := range p.Shared {
-			if !tightest[above.CPU.Dir] {
+			// A pod of one container has the same limit.
+			if !tightest[above.CPU.Dir] && above.CPU.CPUs > p.CPU.CPUs {
 				q := p
 				q.CPU, q.Throttling = above.CPU, above.Throttling
 				below.Processes = append(below.Processes, q)
