@@ -132,17 +132,19 @@ func (s *Scanner) kubeletLog(id string) (target string) {
 	return target
 }
 
-// inPod is the namespace of a container's pod and the container's name there, from the
-// kubelet's log files or from Docker's name for it, k8s_NAME_POD_NAMESPACE_…; "": not known.
-func (s *Scanner) inPod(id string) (namespace, name string) {
+// inPod is the namespace and the name of a container's pod and the container's name there, from
+// the kubelet's log files (/var/log/pods/NAMESPACE_POD_UID/NAME/0.log) or from Docker's name for
+// it, k8s_NAME_POD_NAMESPACE_…; "": not known.
+func (s *Scanner) inPod(id string) (namespace, pod, name string) {
 	if dir, file := filepath.Split(s.kubeletLog(id)); file != "" && dir != "" {
-		namespace, _, _ = strings.Cut(filepath.Base(filepath.Dir(filepath.Clean(dir))), "_")
-		return namespace, filepath.Base(dir)
+		namespace, pod, _ = strings.Cut(filepath.Base(filepath.Dir(filepath.Clean(dir))), "_")
+		pod, _, _ = strings.Cut(pod, "_")
+		return namespace, pod, filepath.Base(dir)
 	}
 	if parts := strings.Split(s.names[id], "_"); len(parts) > 3 && parts[0] == "k8s" {
-		return parts[3], parts[1]
+		return parts[3], parts[2], parts[1]
 	}
-	return "", ""
+	return "", "", ""
 }
 
 // parseRestarts parses the engine's answer about a container. The counter is of restarts by

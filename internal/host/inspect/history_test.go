@@ -38,6 +38,7 @@ func TestHistoryOfAContainer(t *testing.T) {
 	h := newTree(t)
 	h.group(group, 1, 100, 10)
 	h.process(10, 1, "java", group, "/bin/java", "java")
+	h.write("proc/10/environ", "HOSTNAME=node-7\x00") // as with the host's network
 	h.write("proc/uptime", "100.00 1.00\n")
 	h.write("dev/kmsg", strings.ReplaceAll(kernelRecords, "task_memcg=/a,", "task_memcg=/kubepods/pod"+uid+"/"+strings.Repeat("f", 64)+","))
 	link := filepath.Join(h.root, "var/log/containers/cart_shop_api-"+id+".log")
@@ -51,8 +52,8 @@ func TestHistoryOfAContainer(t *testing.T) {
 	if p.Restarts == nil || p.Restarts.Count != 4 {
 		t.Errorf("restarts: got %+v, want 4", p.Restarts)
 	}
-	if p.Namespace != "shop" || p.PodContainer != "api" {
-		t.Errorf("its name in the pod: got %q of %q, want api of shop", p.PodContainer, p.Namespace)
+	if p.Namespace != "shop" || p.PodContainer != "api" || p.Container != "cart" {
+		t.Errorf("its name: got %q in %q of %q, want api in cart of shop", p.PodContainer, p.Container, p.Namespace)
 	}
 	if len(p.Kills) != 1 || p.Kills[0].PID != 125 || p.Kills[0].Ago != 5*time.Second {
 		t.Errorf("kills: got %+v, want that of the pod", p.Kills)

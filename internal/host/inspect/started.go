@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -29,7 +30,9 @@ func (s *Scanner) started(p *Process) {
 		p.Config = s.pumaConfig(p)
 	}
 	if p.Pod != "" {
-		p.Namespace, p.PodContainer = s.inPod(p.ContainerID)
+		namespace, pod, container := s.inPod(p.ContainerID)
+		p.Namespace, p.PodContainer = namespace, container
+		p.Container = cmp.Or(pod, p.Container) // with the host's network HOSTNAME is that of the node
 	}
 	if p.Pod != "" && p.CPU.State == Limited && !p.CPU.Inherited() {
 		p.Requests = s.requests(p.CPU)
