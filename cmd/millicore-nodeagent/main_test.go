@@ -55,7 +55,7 @@ func TestFlags(t *testing.T) {
 		{[]string{"--node", "x"}, env, exit.Usage, "not defined"},
 	} {
 		var output strings.Builder
-		if code := run(t.Context(), c.args, c.env, &output); code != c.code || !strings.Contains(output.String(), c.want) {
+		if code := run(t.Context(), c.args, c.env, &output, &output); code != c.code || !strings.Contains(output.String(), c.want) {
 			t.Errorf("%q: code %d and %q, want %d and %q", c.args, code, output.String(), c.code, c.want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestItEndsWellWhenTheRunIsOver(t *testing.T) {
 		http.Error(w, "the run is over", http.StatusGone)
 	})
 	var output strings.Builder
-	if code := run(t.Context(), args, env, &output); code != 0 || output.String() != "" {
+	if code := run(t.Context(), args, env, &output, &output); code != 0 || output.String() != "" {
 		t.Errorf("code %d: %s", code, output.String())
 	}
 	if path != "/node/worker-1" || token != "secret" {
@@ -79,7 +79,7 @@ func TestItEndsWellWhenTheRunIsOver(t *testing.T) {
 func TestItFailsWhereItIsRefused(t *testing.T) {
 	args := conductor(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "whose token?", http.StatusForbidden) })
 	var output strings.Builder
-	if code := run(t.Context(), args, env, &output); code != exit.Failed || !strings.Contains(output.String(), "whose token?") {
+	if code := run(t.Context(), args, env, &output, &output); code != exit.Failed || !strings.Contains(output.String(), "whose token?") {
 		t.Errorf("code %d: %s", code, output.String())
 	}
 }
@@ -101,7 +101,7 @@ func TestItServesStreams(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	code := make(chan int, 1)
-	go func() { code <- run(ctx, args, env, io.Discard) }()
+	go func() { code <- run(ctx, args, env, io.Discard, io.Discard) }()
 	for range 2 {
 		c := nodeagent.NewClient(<-streams, 0)
 		w := c.Watch("0123456789ab", "", 0, 0)

@@ -39,6 +39,11 @@ var groupedFlags = map[string][]flagGroup{
 		{title: "Output", names: []string{"out", "json", "junit"}},
 		{title: "With --on kubernetes", names: []string{"attach", "detach", "node-agent", "image", "namespace", "context", "kubeconfig"}},
 	},
+	"doctor": {
+		{title: "Processes", names: []string{"pid", "container", "for", "level"}},
+		{title: "Output", names: []string{"details", "json", "patch", "baseline", "suppress"}},
+		{title: "In a cluster", names: []string{"on", "manifest", "image", "namespace", "context", "kubeconfig"}},
+	},
 	"clean": {
 		{title: "Flags", names: []string{"on"}},
 		{title: "With --on kubernetes", names: []string{"run", "namespace", "context", "kubeconfig"}},

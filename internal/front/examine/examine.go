@@ -1,9 +1,10 @@
-// Package examine is the front end of `millicore doctor`: it scans the host, and prints what
-// package doctor finds in the form that the user chose.
+// Package examine is the front end of `millicore doctor`: it scans the host, or the nodes of a
+// cluster, and prints what package doctor finds in the form that the user chose.
 package examine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,8 @@ import (
 	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/kubernetes/fleet"
+	"github.com/millicore/millicore/internal/kubernetes/kube"
 	"github.com/millicore/millicore/internal/show/diagnosis"
 )
 
@@ -25,8 +28,12 @@ import (
 type Options struct {
 	Only    inspect.Only
 	Watch   time.Duration
-	Level   doctor.Level // from which on a finding is a failure
-	Version string       // of this program
+	Version string // of this program
+	// LevelName is the level from which on a finding is a failure, and Level what Read made of it.
+	LevelName string
+	Level     doctor.Level
+	// Cluster is where the pods of the DaemonSet are; nil: this host is scanned.
+	Cluster *kube.Client
 
 	JSON, Details bool
 	Patch         string // the folder of patches; "": none
@@ -38,8 +45,14 @@ type Options struct {
 	suppressions *suppressions
 }
 
-// Read reads the files that the options name. An error is one of the user.
-func (o *Options) Read() error {
+// Read reads the files that the options name, and the level. An error is one of the user.
+func (o *Options) Read() (err error) {
+	if o.Level, err = doctor.ParseLevel(o.LevelName); err != nil {
+		return fmt.Errorf("--level %s: %w", o.LevelName, err)
+	}
+	if o.Watch < 0 {
+		return fmt.Errorf("--for %s: want 0 or more", span.Text(o.Watch))
+	}
 	parsed := func(file string, parse func([]byte) error) error {
 		if file == "" {
 			return nil
@@ -53,7 +66,7 @@ func (o *Options) Read() error {
 		}
 		return nil
 	}
-	err := parsed(o.Suppress, func(data []byte) error {
+	err = parsed(o.Suppress, func(data []byte) error {
 		all, err := parseSuppressions(data)
 		o.suppressions = &suppressions{file: o.Suppress, all: all, now: time.Now()}
 		return err
@@ -78,15 +91,13 @@ func (o *Options) Run(ctx context.Context, out io.Writer) error {
 	if o.Watch > 0 && !progress.IsQuiet() && term.IsTerminal(int(os.Stderr.Fd())) {
 		fmt.Fprintf(os.Stderr, "watching for %s (--for 0: no watch, and no findings about throttling)…\n", span.Text(o.Watch))
 	}
-	host, err := inspect.New("").Scan(ctx, o.Only, o.Watch)
+	view := diagnosis.View{Details: o.Details, Run: diagnosis.Run{Time: time.Now(), Version: o.Version}}
+	host, all, err := o.scan(ctx, &view)
 	if err != nil {
 		return err
 	}
-	all := doctor.Examine(host)
 	findings, notes := o.suppressions.apply(all)
-	name, _ := os.Hostname() // "" if it is not known
-	view := diagnosis.View{Details: o.Details, Suppressed: len(all) - len(findings), Notes: notes,
-		Run: diagnosis.Run{Host: name, Time: time.Now(), Version: o.Version}}
+	view.Suppressed, view.Notes = len(all)-len(findings), notes
 	failing := findings
 	if o.baseline != nil {
 		view.Since = o.baseline.Compare(host, findings, min(o.Level, doctor.Warning), o.kept)
@@ -95,16 +106,35 @@ func (o *Options) Run(ctx context.Context, out io.Writer) error {
 	if err := o.print(out, host, findings, view); err != nil {
 		return err
 	}
-	return verdict(host, failing, o.Level)
+	return verdict(diagnosis.Unread(host)+view.Fleet.Unread(), failing, o.Level)
 }
 
-// verdict is the error of a complete run. Processes that could not be read may hide a
+// scan scans the host or the cluster, and adds to the view which one it was.
+func (o *Options) scan(ctx context.Context, view *diagnosis.View) (inspect.Host, []doctor.Finding, error) {
+	if o.Cluster == nil {
+		view.Run.Host, _ = os.Hostname() // "" if it is not known
+		host, err := inspect.New("").Scan(ctx, o.Only, o.Watch)
+		return host, doctor.Examine(host), err
+	}
+	nodes, err := fleet.Collect(ctx, o.Cluster, o.Version, o.Watch)
+	if errors.Is(err, fleet.ErrNoPods) {
+		err = fmt.Errorf("%w: create it with `millicore doctor --manifest | kubectl apply -f -`, or name its namespace with --namespace", err)
+	}
+	if err != nil {
+		return inspect.Host{}, nil, err
+	}
+	view.Run.Host, view.Fleet = o.Cluster.Server, &diagnosis.Fleet{Nodes: nodes}
+	host, all := fleet.Merge(nodes)
+	return host, all, nil
+}
+
+// verdict is the error of a complete run. Processes and nodes that could not be read may hide a
 // finding, and must not look as if they had none.
-func verdict(host inspect.Host, findings []doctor.Finding, level doctor.Level) error {
+func verdict(unread int, findings []doctor.Finding, level doctor.Level) error {
 	switch {
 	case doctor.AtLeast(findings, level):
 		return exit.NotMet(exit.Missed)
-	case diagnosis.Unread(host) > 0:
+	case unread > 0:
 		return exit.NotMet(exit.Undecided)
 	}
 	return nil
@@ -120,7 +150,7 @@ func (o *Options) print(out io.Writer, host inspect.Host, findings []doctor.Find
 	case o.JSON:
 		return diagnosis.JSON(out, host, findings, view)
 	case o.Patch != "":
-		return o.patch(out, findings)
+		return o.patch(out, view.Fleet.Worst(findings))
 	}
 	return diagnosis.Write(out, host, findings, view, display.TerminalOf(os.Stdout))
 }

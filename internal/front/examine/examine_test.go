@@ -6,6 +6,7 @@ import (
 	"github.com/millicore/millicore/internal/base/exit"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/show/diagnosis"
 )
 
 // A process that could not be read does not look healthy, unless it has no limit.
@@ -30,7 +31,7 @@ func TestVerdict(t *testing.T) {
 		{"the limit is not known", host(inspect.Unknown, "its CPU limit could not be read"), nil, doctor.Warning, exit.NotMet(exit.Undecided)},
 		{"without a limit", host(inspect.Unlimited, "its environment could not be read"), nil, doctor.Warning, nil},
 	} {
-		if got := verdict(test.host, test.findings, test.level); got != test.want {
+		if got := verdict(diagnosis.Unread(test.host), test.findings, test.level); got != test.want {
 			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
 		}
 	}

@@ -24,12 +24,12 @@ type Setting struct {
 	// Fits is the share of a memory limit up to which the setting leaves room for what it
 	// does not bound.
 	Fits float64
-	// unit writes a size as the server reads it.
-	unit string
+	// Unit writes a size as the server reads it.
+	Unit string
 }
 
 // Value is a size as the server reads it, in whole MiB.
-func (s Setting) Value(bytes int64) string { return strconv.FormatInt(bytes>>20, 10) + s.unit }
+func (s Setting) Value(bytes int64) string { return strconv.FormatInt(bytes>>20, 10) + s.Unit }
 
 // Argument is the argument of the command with another size; "": the command does not set it.
 func (s Setting) Argument(bytes int64) string {
@@ -128,7 +128,7 @@ func varnish(command []string) (s Setting, ok bool) {
 		}
 		kind, size, _ := strings.Cut(kind, ",")
 		if n, parsed := bytesOf(size); parsed && (kind == "malloc" || kind == "default") && n > s.Bytes {
-			s, ok = Setting{Name: "-s " + kind, Bytes: n, Place: "the command", Option: option, At: at, Fits: 0.75, unit: "M"}, true
+			s, ok = Setting{Name: "-s " + kind, Bytes: n, Place: "the command", Option: option, At: at, Fits: 0.75, Unit: "M"}, true
 		}
 	}
 	return s, ok

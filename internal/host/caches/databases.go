@@ -17,7 +17,7 @@ func postgres(s Server) (Setting, bool) {
 	if err != nil {
 		return Setting{}, false
 	}
-	set := Setting{Name: "shared_buffers", Bytes: shared(maps), Place: "postgresql.conf, or with ALTER SYSTEM", Fits: 0.25, unit: "MB"}
+	set := Setting{Name: "shared_buffers", Bytes: shared(maps), Place: "postgresql.conf, or with ALTER SYSTEM", Fits: 0.25, Unit: "MB"}
 	for i, arg := range s.Command {
 		name, _, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "--"), "-c"), "=")
 		switch {
@@ -54,7 +54,7 @@ func shared(maps []byte) (most int64) {
 // (MariaDB's documentation, "Configuring MariaDB with Option Files"). 128 MiB is the default.
 // Half of the memory leaves room for the caches that belong to connections.
 func innodb(s Server) (Setting, bool) {
-	set := Setting{Name: "innodb_buffer_pool_size", Bytes: 128 << 20, Place: "the section [mysqld] of its configuration", Fits: 0.5, unit: "M"}
+	set := Setting{Name: "innodb_buffer_pool_size", Bytes: 128 << 20, Place: "the section [mysqld] of its configuration", Fits: 0.5, Unit: "M"}
 	files, more := []string{"/etc/my.cnf", "/etc/mysql/my.cnf"}, []string(nil)
 	for _, arg := range s.Command[min(1, len(s.Command)):] {
 		name, value, _ := strings.Cut(arg, "=")

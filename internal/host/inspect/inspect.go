@@ -31,9 +31,6 @@ type Host struct {
 	Partial bool
 	// Watched is how long the counters were watched; 0: not at all.
 	Watched time.Duration
-	// QueryWorkers are how many workers of parallel queries a server of PostgreSQL had when it
-	// was read first, by its pid. They end with their query, mostly before they are read.
-	QueryWorkers map[int]int
 	// Steal is the share of the host's CPU time over the watch that a hypervisor gave
 	// to others; nil: not measured.
 	Steal *float64
@@ -61,6 +58,8 @@ type Process struct {
 	// Namespace is the pod's, and PodContainer the container's name in the specification of
 	// its pod; "": not known.
 	Namespace, PodContainer string
+	// Node is the name of its host in a cluster; "": of this host.
+	Node string
 
 	// Info is the runtime. Its Parallelism is read or declared, or else predicted;
 	// 0: not known.

@@ -45,8 +45,7 @@ const margin = 10
 // paragraph writes one finding, with the level in a column of its own.
 func paragraph(f doctor.Finding, t display.Terminal) string {
 	indent := strings.Repeat(" ", margin)
-	who := display.Plain(f.Name)
-	title := wrap(t, fmt.Sprintf("%s (pid %d): %s", who, f.PID, display.Plain(f.Title)), indent)
+	title := wrap(t, fmt.Sprintf("%s %s: %s", display.Plain(f.Name), Where(&f), display.Plain(f.Title)), indent)
 	level := f.Level.String()
 	head := t.Paint(level, tones[f.Level]) + strings.Repeat(" ", margin-len(level)) + t.Paint(title[margin:], display.Strong)
 	var b strings.Builder
@@ -65,6 +64,14 @@ func paragraph(f doctor.Finding, t display.Terminal) string {
 			f.Expect.Saturated, f.Expect.Ordinary, f.Confidence), indent) + "\n")
 	}
 	return b.String()
+}
+
+// Where is the process of a finding, in brackets.
+func Where(f *doctor.Finding) string {
+	if f.Process != nil && f.Process.Node != "" {
+		return fmt.Sprintf("(pid %d on %s)", f.PID, display.Plain(f.Process.Node))
+	}
+	return fmt.Sprintf("(pid %d)", f.PID)
 }
 
 // hanging wraps a text that begins with a mark of two columns; the other lines are

@@ -62,10 +62,11 @@ type Client struct {
 	// unavailable. The default is 10 s.
 	Patience time.Duration
 
-	base  *url.URL
-	http  *http.Client
-	token func() string // of the pod's service account, for requests to kubelets; nil: there is none
-	ca    []byte        // the cluster's authority, PEM
+	config *rest.Config
+	base   *url.URL
+	http   *http.Client
+	token  func() string // of the pod's service account, for requests to kubelets; nil: there is none
+	ca     []byte        // the cluster's authority, PEM
 }
 
 // Options choose the cluster. Empty fields are taken from the kubeconfig.
@@ -110,7 +111,7 @@ func New(config *rest.Config, namespace string) (*Client, error) {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	base.Path = strings.TrimSuffix(base.Path, "/")
-	c := &Client{Namespace: namespace, Server: config.Host, Patience: usualPatience, base: base, http: made, ca: config.CAData}
+	c := &Client{Namespace: namespace, Server: config.Host, Patience: usualPatience, config: config, base: base, http: made, ca: config.CAData}
 	if len(c.ca) == 0 && config.CAFile != "" {
 		if c.ca, err = os.ReadFile(config.CAFile); err != nil {
 			return nil, fmt.Errorf("read the cluster's authority: %w", err)

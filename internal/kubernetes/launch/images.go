@@ -28,7 +28,7 @@ func (k *checker) images(ctx context.Context) Requirements {
 	for i, name := range names {
 		switch {
 		case name == k.asked.Image() && k.asked.imageless():
-			needs[i] = missing("image "+name, "this millicore was built without a version and has no image; set --image (kubernetes.image) to a release, %s:VERSION, or to your own (make image-push IMAGE=…)", released)
+			needs[i] = missing("image "+name, "this millicore was built without a version and has no image; set --image (kubernetes.image) to a release, %s:VERSION, or to your own (make image-push IMAGE=…)", Released)
 		case onAll(name):
 			needs[i] = there("image "+name, "the nodes have it")
 		default:

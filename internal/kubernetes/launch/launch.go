@@ -59,12 +59,12 @@ func Selector(run, part string) string {
 	return s
 }
 
-// released is the image of Millicore's releases, without a version.
-const released = kube.Manager + "/" + kube.Manager
+// Released is the image of Millicore's releases, without a version.
+const Released = kube.Manager + "/" + kube.Manager
 
 // Image is the image of Millicore's own programs.
 func (a *Request) Image() string {
-	return cmp.Or(a.Experiment.Kubernetes.Image, released+":"+a.Version)
+	return cmp.Or(a.Experiment.Kubernetes.Image, Released+":"+a.Version)
 }
 
 // imageless reports whether this millicore has no image and none is configured.

@@ -26,6 +26,7 @@ type View struct {
 	Suppressed int      // findings that the user suppressed, and that are not shown
 	Notes      []string // what else is to be said
 	Since      *Since   // what differs from a baseline; nil: there is none
+	Fleet      *Fleet   // nil: a single host
 }
 
 // Write writes the answer and its table. With details it adds each finding with its
@@ -34,6 +35,7 @@ func Write(w io.Writer, host inspect.Host, findings []doctor.Finding, v View, t 
 	if v.Since != nil {
 		findings = v.Since.Found
 	}
+	findings = v.Fleet.Worst(findings)
 	if err := text.Terminal(w, blocks(host, findings, v), t); err != nil || !v.Details {
 		return err
 	}
@@ -51,6 +53,9 @@ func Write(w io.Writer, host inspect.Host, findings []doctor.Finding, v View, t 
 // blocks are the answer, its table, how to verify the first change, and what was inspected.
 func blocks(host inspect.Host, findings []doctor.Finding, v View) []report.Block {
 	of := Of(host, findings)
+	if v.Fleet != nil {
+		of = v.Fleet.answer(host, findings)
+	}
 	if v.Suppressed > 0 {
 		of.What = strings.Replace(of.What, "Nothing is mis-sized", "Nothing else is mis-sized", 1)
 	}
@@ -61,7 +66,7 @@ func blocks(host inspect.Host, findings []doctor.Finding, v View) []report.Block
 	blocks := []report.Block{report.Headline{Answer: of.What, Lines: of.Lines()[1:], Caveats: of.Caveats}}
 	shown := changes(findings)
 	if len(shown) > 0 {
-		blocks = append(blocks, newTable(shown, v.Since))
+		blocks = append(blocks, newTable(shown, v))
 	}
 	var rest report.List
 	quiet := func(text string) { rest = append(rest, report.Item{Text: text, Tone: display.Quiet}) }
@@ -75,7 +80,7 @@ func blocks(host inspect.Host, findings []doctor.Finding, v View) []report.Block
 			quiet(display.Capital(display.Plain(last)))
 		}
 	}
-	said := inspected(host)
+	said := v.Fleet.inspected(host)
 	if n := len(findings) - len(shown); n > 0 {
 		said += " " + display.Counted(int64(n), "observation") + " without a change."
 	}
@@ -111,7 +116,7 @@ func Of(host inspect.Host, findings []doctor.Finding) answer.Answer {
 			about[f.PID] = true
 		}
 	}
-	of.What = fmt.Sprintf("%s (pid %d): %s.", display.Plain(first.Name), first.PID, display.Plain(first.Title))
+	of.What = fmt.Sprintf("%s %s: %s.", display.Plain(first.Name), paragraphs.Where(first), display.Plain(first.Title))
 	switch total := processes(len(host.Processes)); {
 	case first.Rule == doctor.ShortOfCPU && len(about) > 1:
 		of.What = fmt.Sprintf("%d of %s lack CPU that others use; %s", len(about), total, of.What)
@@ -158,7 +163,8 @@ func Unread(host inspect.Host) (n int) {
 }
 
 // newTable has a row for each finding.
-func newTable(all []doctor.Finding, since *Since) report.Table {
+func newTable(all []doctor.Finding, v View) report.Table {
+	since := v.Since
 	column := func(head string, kind report.Kind, rank report.Rank, of func(*doctor.Finding) string) report.Column {
 		c := report.Column{Head: head, Kind: kind, Rank: rank}
 		for i := range all {
@@ -175,6 +181,9 @@ func newTable(all []doctor.Finding, since *Since) report.Table {
 		column("limit", report.Mixed, 1, func(f *doctor.Finding) string { return f.Limit }),
 		column("used", report.Mixed, 1, func(f *doctor.Finding) string { return share(f.Used) }),
 		column("throttled", report.Mixed, 2, func(f *doctor.Finding) string { return share(f.Throttled) }),
+	}
+	if v.Fleet != nil {
+		columns = v.Fleet.columns(column)
 	}
 	if since != nil {
 		before := func(f *doctor.Finding) string { return cmp.Or(since.before[f.Fingerprint()], display.Absent) }

@@ -31,6 +31,7 @@ type output struct {
 	// Baseline is what the findings are compared with; null: nothing.
 	Baseline   *baselineJSON `json:"baseline"`
 	Suppressed int           `json:"suppressed"`
+	Nodes      []nodeJSON    `json:"nodes"` // null: a single host
 	Processes  []processJSON `json:"processes"`
 	Findings   []findingJSON `json:"findings"`
 }
@@ -41,6 +42,14 @@ type baselineJSON struct {
 	Gone []Past    `json:"gone"`
 }
 
+// nodeJSON is a node of a cluster.
+type nodeJSON struct {
+	Name      string  `json:"name"`
+	Online    int     `json:"cpus"`
+	Processes int     `json:"processes"`
+	Error     *string `json:"error"` // why it was not read
+}
+
 // JSON writes the processes and the findings for programs. A figure that was not measured,
 // or does not exist, is null: no key is ever missing.
 func JSON(w io.Writer, host inspect.Host, findings []doctor.Finding, v View) error {
@@ -48,6 +57,16 @@ func JSON(w io.Writer, host inspect.Host, findings []doctor.Finding, v View) err
 		Watch: host.Watched.Seconds(), Suppressed: v.Suppressed, Processes: []processJSON{}, Findings: []findingJSON{}}
 	if s := v.Since; s != nil {
 		out.Baseline = &baselineJSON{s.Baseline.Host, s.Baseline.Time, append([]Past{}, s.Gone...)}
+	}
+	if v.Fleet != nil {
+		out.Nodes = []nodeJSON{}
+		for _, n := range v.Fleet.Nodes {
+			j := nodeJSON{Name: n.Name, Online: n.Host.Online, Processes: len(n.Host.Processes)}
+			if n.Err != nil {
+				j.Error = known(n.Err.Error())
+			}
+			out.Nodes = append(out.Nodes, j)
+		}
 	}
 	for _, p := range host.Processes {
 		out.Processes = append(out.Processes, processOf(p))
@@ -68,6 +87,7 @@ type findingJSON struct {
 	Since       *string      `json:"since"` // the baseline: new, worse or same; null: none, or below the level
 	Fingerprint string       `json:"fingerprint"`
 	Service     string       `json:"service"`
+	Node        *string      `json:"node"`
 	PID         int          `json:"pid"`
 	Name        string       `json:"name"`
 	Title       string       `json:"title"`
@@ -135,7 +155,7 @@ type changeJSON struct {
 }
 
 func findingOf(f doctor.Finding) findingJSON {
-	j := findingJSON{Rule: f.Rule, Level: f.Level, Fingerprint: f.Fingerprint(), Service: identity.Service(f.Process), PID: f.PID, Name: f.Name,
+	j := findingJSON{Rule: f.Rule, Level: f.Level, Fingerprint: f.Fingerprint(), Service: identity.Service(f.Process), Node: known(f.Process.Node), PID: f.PID, Name: f.Name,
 		Title: f.Title, Evidence: append([]string{}, f.Evidence...), Fix: append([]string{}, f.Fix...),
 		Mechanism: known(f.Mechanism), Confidence: f.Confidence, Figures: figuresOf(f), Changes: []changeJSON{}}
 	if f.Expect != (doctor.Effect{}) {
@@ -149,6 +169,7 @@ func findingOf(f doctor.Finding) findingJSON {
 }
 
 type processJSON struct {
+	Node      *string `json:"node"` // null: of a single host
 	PID       int     `json:"pid"`
 	Parent    int     `json:"ppid"`
 	User      *int    `json:"user"`
@@ -241,7 +262,7 @@ type countsJSON struct {
 
 func processOf(p inspect.Process) processJSON {
 	j := processJSON{
-		PID: p.PID, Parent: p.Parent, Name: p.Name, Command: p.Shown(), Container: known(p.Container), ID: known(p.ContainerID), Pod: known(p.Pod),
+		Node: known(p.Node), PID: p.PID, Parent: p.Parent, Name: p.Name, Command: p.Shown(), Container: known(p.Container), ID: known(p.ContainerID), Pod: known(p.Pod),
 		Runtime: p.Info.Runtime, Version: known(p.Info.Version), VersionFrom: known(p.Info.VersionFrom), Threads: p.Info.Threads,
 		CPU: cpuJSON{
 			State: orUnknown(p.CPU.State), CPUs: known(p.CPU.CPUs), Own: known(p.CPU.Own), Group: known(p.CPU.Group),

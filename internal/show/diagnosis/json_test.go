@@ -39,7 +39,7 @@ func TestJSON(t *testing.T) {
 	}
 	delete(top, "processes")
 	delete(top, "findings")
-	if diff := cmp.Diff(map[string]any{"schema": 2.0, "host": "node-1", "time": "2026-11-28T12:14:15Z", "version": "v1.2.3", "watch_seconds": 10.0, "baseline": nil, "suppressed": 0.0}, top); diff != "" {
+	if diff := cmp.Diff(map[string]any{"schema": 2.0, "host": "node-1", "time": "2026-11-28T12:14:15Z", "version": "v1.2.3", "watch_seconds": 10.0, "baseline": nil, "suppressed": 0.0, "nodes": nil}, top); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	if len(got.Processes) != 3 || len(got.Findings) != 1 {
@@ -54,7 +54,7 @@ func TestJSON(t *testing.T) {
 	const stops = "more threads than the limit has CPUs use the quota up early; then the kernel stops all threads until the next period, " +
 		"and the requests in work and those that arrive wait"
 	want := map[string]any{
-		"rule": "parallelism-above-limit", "level": "critical", "since": nil, "fingerprint": "1b85adb902ec", "service": "api", "pid": 42.0, "name": "api",
+		"rule": "parallelism-above-limit", "level": "critical", "since": nil, "fingerprint": "1b85adb902ec", "service": "api", "node": nil, "pid": 42.0, "name": "api",
 		"fix":       []any{"try GOMAXPROCS=2", "verify: millicore try --cpu 2 --memory 256Mi --env GOMAXPROCS=8 -- /app/api --port 80"},
 		"mechanism": stops, "expected": map[string]any{"saturated": "lower p99, about the same throughput", "at_60_percent": "little change"}, "confidence": "medium",
 		"figures": map[string]any{
@@ -86,7 +86,7 @@ func TestJSON(t *testing.T) {
 
 func TestJSONOfNothing(t *testing.T) {
 	var b bytes.Buffer
-	const want = `{ "schema": 2, "host": null, "time": "0001-01-01T00:00:00Z", "version": "v1", "watch_seconds": 0, "baseline": null, "suppressed": 0, "processes": [], "findings": [] }`
+	const want = `{ "schema": 2, "host": null, "time": "0001-01-01T00:00:00Z", "version": "v1", "watch_seconds": 0, "baseline": null, "suppressed": 0, "nodes": null, "processes": [], "findings": [] }`
 	if err := diagnosis.JSON(&b, inspect.Host{}, nil, diagnosis.View{Run: diagnosis.Run{Version: "v1"}}); err != nil || strings.Join(strings.Fields(b.String()), " ") != want {
 		t.Errorf("got %s, %v", b.String(), err)
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/data/display"
-	"github.com/millicore/millicore/internal/host/commandline"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/identity"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/paragraphs"
 )
 
 // Patches are the recommended changes as commands for a shell, with comments, and the files
@@ -55,7 +55,7 @@ func objects(findings []doctor.Finding) (all []*object) {
 			continue
 		}
 		o := &object{Process: f.Process}
-		key := cmp.Or(f.Process.ContainerID, f.Process.Container, fmt.Sprint(f.PID))
+		key := f.Process.Node + "/" + cmp.Or(f.Process.ContainerID, f.Process.Container, fmt.Sprint(f.PID))
 		if f.Process.Pod != "" && identity.Named(f.Process) {
 			o.kind, o.name = identity.Workload(f.Process.Container)
 			key = strings.Join([]string{f.Process.Namespace, o.kind, o.name}, "/")
@@ -71,7 +71,7 @@ func objects(findings []doctor.Finding) (all []*object) {
 // add adds a finding.
 func (o *object) add(f *doctor.Finding) {
 	p := f.Process
-	o.comments += fmt.Sprintf("# %s (pid %d): %s\n", display.Plain(f.Name), f.PID, display.Plain(f.Title))
+	o.comments += fmt.Sprintf("# %s %s: %s\n", display.Plain(f.Name), paragraphs.Where(f), display.Plain(f.Title))
 	first := max(0, slices.IndexFunc(f.Changes, func(c doctor.Change) bool { return settings(p, c) != "" }))
 	ordered := append([]doctor.Change{f.Changes[first]}, slices.Delete(slices.Clone(f.Changes), first, first+1)...)
 	for i, c := range ordered {
@@ -172,17 +172,17 @@ func (o *object) docker() (text string) {
 		limits = append(limits, fmt.Sprintf("--memory %d", c.Memory))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		flags = append(flags, "--env "+commandline.Quoted([]string{name + "=" + c.Env[name]}))
+		flags = append(flags, "--env "+doctor.Quoted([]string{name + "=" + c.Env[name]}))
 	}
 	if restarts(c) {
-		text = "# Create the container again: docker run " + strings.Join(append(flags, limits...), " ") + " … " + commandline.Quoted(c.Command) + "\n"
+		text = "# Create the container again: docker run " + strings.Join(append(flags, limits...), " ") + " … " + doctor.Quoted(c.Command) + "\n"
 		return strings.ReplaceAll(strings.ReplaceAll(text, "run  ", "run "), "… \n", "…\n")
 	}
 	name := o.Container
 	if !identity.Named(o.Process) {
 		name = o.ContainerID[:min(12, len(o.ContainerID))]
 	}
-	return fmt.Sprintf("docker update %s %s\n", strings.Join(limits, " "), commandline.Quoted([]string{name}))
+	return fmt.Sprintf("docker update %s %s\n", strings.Join(limits, " "), doctor.Quoted([]string{name}))
 }
 
 // process has the commands for the group of a process without a container or a unit.
@@ -193,7 +193,7 @@ func (o *object) process() string {
 	}
 	quota := fmt.Sprintf("%.0f", c.CPUs*float64(o.CPU.Period.Microseconds()))
 	if o.CPU.Version == 1 {
-		return fmt.Sprintf("echo %s > %s\n", quota, commandline.Quoted([]string{o.CPU.Dir + "/cpu.cfs_quota_us"}))
+		return fmt.Sprintf("echo %s > %s\n", quota, doctor.Quoted([]string{o.CPU.Dir + "/cpu.cfs_quota_us"}))
 	}
-	return fmt.Sprintf("echo %s %d > %s\n", quota, o.CPU.Period.Microseconds(), commandline.Quoted([]string{o.CPU.Dir + "/cpu.max"}))
+	return fmt.Sprintf("echo %s %d > %s\n", quota, o.CPU.Period.Microseconds(), doctor.Quoted([]string{o.CPU.Dir + "/cpu.max"}))
 }

@@ -1,4 +1,4 @@
-package commandline
+package runtimes
 
 import "strings"
 
