@@ -80,7 +80,9 @@ func serve(t *testing.T, c cell, dir string, changes []doctor.Change) *service {
 			memory = change.Memory
 		}
 		if change.Command != nil {
-			command = s.here(change.Command)
+			changed := s.here(change.Command)
+			starter := command[:max(0, slices.Index(command, changed[0]))] // such as setpriv
+			command = append(slices.Clone(starter), changed...)
 		}
 		for name, value := range change.Env {
 			env = append(slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }), name+"="+value)

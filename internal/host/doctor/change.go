@@ -12,6 +12,7 @@ import (
 
 	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/host/commandline"
 	"github.com/millicore/millicore/internal/host/heaps"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -73,10 +74,10 @@ func (f *Finding) Words(c *Change) string {
 func (c *Change) String() string {
 	var parts []string
 	if len(c.Env) > 0 {
-		parts = append(parts, "set "+assignments(c.Env))
+		parts = append(parts, "set "+commandline.Assignments(c.Env))
 	}
 	if c.Command != nil {
-		parts = append(parts, "start it with "+Quoted(c.Command))
+		parts = append(parts, "start it with "+commandline.Quoted(c.Command))
 	}
 	if c.CPUs > 0 {
 		parts = append(parts, "raise the CPU limit to "+display.CPULimit(c.CPUs))
@@ -110,6 +111,9 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 	if most := s.machine(); most > 0 {
 		n = min(n, most)
 	}
+	if setting, why, ok := runtimes.SizedInCode(s.Info); ok && s.inCode() {
+		return fmt.Sprintf("set %s to %d in the program's code: %s", setting, n, why), Change{Setting: setting, File: "the program's code", Value: n}
+	}
 	if s.inCode() {
 		return fmt.Sprintf("change %s to %d, or remove the call: it overrides the environment", call, n),
 			Change{Setting: "runtime.GOMAXPROCS", File: call, Value: n}
@@ -123,7 +127,7 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 	}
 	machine := runtimes.Machine{Online: s.online, Affinity: s.Info.Affinity}
 	knob := runtimes.KnobOf(s.Info)
-	command := runtimes.StartedBy(s.Command)
+	command := commandline.StartedBy(s.Command)
 	asIs := runtimes.Settings(s.Info, limit, machine, command)[0]
 	if asIs.Value == n && cpus != s.CPU.CPUs {
 		return "", Change{}
@@ -132,7 +136,11 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 		c := Change{Env: setting.Env, Command: setting.Command, Value: n}
 		collector := s.collector(n)
 		if value, ok := setting.Env[knob.Env]; ok { // the whole value, with other options
-			return "try " + Quoted([]string{knob.Env + "=" + value}) + s.overridden() + collector, c
+			text := "try " + commandline.Quoted([]string{knob.Env + "=" + value})
+			if c.Command != nil {
+				text += " and " + commandline.Quoted(c.Command)
+			}
+			return text + s.unless() + collector, c
 		}
 		return "try " + setting.Label, c
 	}
@@ -191,7 +199,7 @@ func (s service) elsewhere(n int) (string, Change, bool) {
 	args := strings.Fields(s.Info.Env[name])
 	if changed := s.reworked(args, n); changed != nil {
 		value := strings.Join(changed, " ")
-		return "try " + Quoted([]string{name + "=" + value}), Change{Env: map[string]string{name: value}, Value: n}, true
+		return "try " + commandline.Quoted([]string{name + "=" + value}), Change{Env: map[string]string{name: value}, Value: n}, true
 	}
 	if s.Config != "" {
 		return fmt.Sprintf("set workers = %d in %s, which overrides WEB_CONCURRENCY", n, s.Config),
@@ -223,12 +231,12 @@ func (s service) uwsgiFile() (file string) {
 	return file
 }
 
-// overridden names the places that override a variable of puma, which its title hides.
-func (s service) overridden() string {
-	if s.Info.Server != "puma" || s.Info.Env["WEB_CONCURRENCY"] == strconv.Itoa(s.Info.Parallelism.Value) {
-		return ""
+// unless names what would override the variable of a setting unseen.
+func (s service) unless() string {
+	if why := runtimes.Unless(s.Info); why != "" {
+		return "; " + why
 	}
-	return "; -w in puma's command and workers in config/puma.rb override it: if one of them is there, change it instead"
+	return ""
 }
 
 // reworked is a command with another number of workers of the process's server; nil if
@@ -278,7 +286,7 @@ func (s service) tried(limits ...float64) string {
 		text += fmt.Sprintf(" --memory %s", Mebibytes(s.Memory.Limit))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Info.Env)) {
-		entry := Quoted([]string{name + "=" + s.Info.Env[name]})
+		entry := commandline.Quoted([]string{name + "=" + s.Info.Env[name]})
 		if len(entry) > longest {
 			entry = name + "=…"
 		}
@@ -286,15 +294,15 @@ func (s service) tried(limits ...float64) string {
 	}
 	text += " -- "
 	if s.ContainerID == "" && filepath.IsAbs(s.Folder) && s.Folder != "/" {
-		text = "cd " + Quoted([]string{s.Folder}) + " && " + text
+		text = "cd " + commandline.Quoted([]string{s.Folder}) + " && " + text
 	}
 	words := s.again()
-	command := Quoted(words)
+	command := commandline.Quoted(words)
 	switch {
 	case len(words) == 0:
 		return text + "COMMAND…"
 	case len(command) > longest:
-		return text + Quoted(words[:1]) + " …"
+		return text + commandline.Quoted(words[:1]) + " …"
 	}
 	return text + command
 }
@@ -338,13 +346,13 @@ const period = 100 * time.Millisecond
 // found in PATH is named by its executable, unless that is an interpreter: a virtual
 // environment finds its packages by the name of the link.
 func (s service) again() []string {
-	words := Absolute(&s.Process, runtimes.StartedBy(s.Command))
+	words := Absolute(&s.Process, commandline.StartedBy(s.Command))
 	if len(words) == 0 || s.Info.Runtime == runtimes.Erlang { // erl starts the emulator, with variables that it sets
 		return nil
 	}
 	if port := s.port(); port > 0 {
 		for i, word := range words[1:] {
-			words[i+1] = withPort(word, strconv.Itoa(port))
+			words[i+1] = commandline.WithPort(word, strconv.Itoa(port))
 		}
 	}
 	return words
@@ -366,51 +374,4 @@ func Absolute(s *inspect.Process, command []string) []string {
 		words[0] = s.Exe
 	}
 	return words
-}
-
-// withPort replaces a port in a word by ${port}, where it is not a part of a longer
-// number.
-func withPort(word, port string) string {
-	for at := 0; ; {
-		i := strings.Index(word[at:], port)
-		if i < 0 {
-			return word
-		}
-		i += at
-		end := i + len(port)
-		if (i == 0 || !digit(word[i-1])) && (end == len(word) || !digit(word[end])) {
-			word = word[:i] + "${port}" + word[end:]
-			end = i + len("${port}")
-		}
-		at = end
-	}
-}
-
-func digit(c byte) bool { return '0' <= c && c <= '9' }
-
-// assignments are variables with their values, quoted for a shell.
-func assignments(env map[string]string) string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		all = append(all, Quoted([]string{name + "=" + env[name]}))
-	}
-	return phrase.List(all)
-}
-
-// Quoted writes a command for a shell. ${port}, which is millicore's, is quoted too.
-func Quoted(command []string) string {
-	words := make([]string, len(command))
-	for i, word := range command {
-		word = display.Plain(word)
-		if word == "" || strings.ContainsFunc(word, special) {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		words[i] = word
-	}
-	return strings.Join(words, " ")
-}
-
-// special reports a character that means something to a shell.
-func special(r rune) bool {
-	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./=:,@%+", r) || r > 127)
 }

@@ -536,7 +536,10 @@ func TestFewerAreAdvised(t *testing.T) {
 		{"where the host's CPUs are fewer", busy(8, 2, 90, 100, 1, 100*ms), func(p *inspect.Process) { p.Info.Affinity = 2 }, 0},
 		{"the runtime's minimum, at saturation", busy(2, 1, 88, 101, 0.97, 48*ms), func(p *inspect.Process) { p.Info.Env = nil }, 0},
 		{"the runtime's minimum, at ordinary load", busy(2, 1, 1, 61, 0.74, 30*ms), func(p *inspect.Process) { p.Info.Env = nil }, 0},
-		{"Tokio", busy(8, 2, 90, 100, 1, 100*ms), func(p *inspect.Process) { of(runtimes.Rust)(p); p.Info.Tokio = true }, 2},
+		{"Tokio", busy(8, 2, 90, 100, 1, 100*ms), func(p *inspect.Process) {
+			of(runtimes.Rust)(p)
+			p.Info.Tokio, p.Info.Parallelism.Source = true, runtimes.Declared
+		}, 2},
 		{"Rust without it", busy(8, 2, 90, 100, 1, 100*ms), of(runtimes.Rust), 0},
 		{"a JVM", busy(8, 2, 90, 100, 1, 100*ms), of(runtimes.JVM), 0},
 		{".NET", busy(8, 2, 90, 100, 1, 100*ms), of(runtimes.DotNet), 0},
@@ -585,21 +588,6 @@ func TestWorkersCompete(t *testing.T) {
 	}
 	if got := advised(examine(append(all, other)...)); got != 0 {
 		t.Errorf("%d is advised, want none", got)
-	}
-}
-
-func TestStarted(t *testing.T) {
-	for want, command := range map[string][]string{
-		"/app/api --port 80": {"/app/api", "--port", "80"},
-		"nginx -c /etc/n":    {"nginx: master process nginx -c /etc/n"},
-		"":                   {"nginx: worker process"},
-	} {
-		if got := Quoted(runtimes.StartedBy(command)); got != want {
-			t.Errorf("%q: got %q, want %q", command, got, want)
-		}
-	}
-	if runtimes.StartedBy(nil) != nil {
-		t.Error("no command is no command")
 	}
 }
 

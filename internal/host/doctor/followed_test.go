@@ -185,6 +185,12 @@ func (s *situation) info() (runtimes.Info, int) {
 	if s.of.binary.Go != nil {
 		e.Gomaxprocs = n
 	}
+	if s.of.binary.Rustc != "" { // and its main thread
+		e.Threads = n + 1
+		for i := 0; i < n && s.of.binary.Tokio; i++ {
+			e.ThreadNames = append(e.ThreadNames, "tokio-rt-worker")
+		}
+	}
 	if s.of.workers {
 		e.Workers = n
 	}

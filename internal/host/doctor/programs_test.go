@@ -3,6 +3,7 @@ package doctor
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,41 @@ func TestTheSchedulersOfErlang(t *testing.T) {
 		f := examine(p)[0]
 		if len(f.Changes) == 0 || !reflect.DeepEqual(f.Changes[0], test.want) {
 			t.Errorf("%s: %s, %+v", test.name, f.Title, f.Changes)
+		}
+	}
+}
+
+// A pool of a Rust program that its code sizes is changed there: no variable can.
+func TestAPoolThatTheCodeSizes(t *testing.T) {
+	for _, test := range []struct {
+		name         string
+		value, ruled int // its parallelism, and what the variable or the rule gives
+		source       runtimes.Source
+		limit        float64
+		full         int
+		env, setting string
+	}{
+		{"by the rule", 1, 1, runtimes.Predicted, 1.7, 1, "2", ""},
+		{"fewer than its variable", 1, 2, runtimes.Read, 1.7, 1, "", "worker_threads"},
+		{"more than the rule, under a small limit", 1, 1, runtimes.Predicted, 0.35, 8, "", "worker_threads"},
+	} {
+		p := watched(goService(test.value, test.limit), 0, 60, 0.59)
+		if test.full > 1 {
+			p = watched(goService(test.value, test.limit), 60, 60, 1)
+		}
+		p.Info = runtimes.Info{Runtime: runtimes.Rust, Tokio: true, Affinity: 8, Threads: 9, Pooled: test.full,
+			Parallelism: runtimes.Parallelism{Value: test.value, Source: test.source}}
+		if test.ruled > 1 {
+			p.Info.Env = map[string]string{"TOKIO_WORKER_THREADS": strconv.Itoa(test.ruled)}
+		}
+		length := p.Throttling.Watch.Length
+		p.Threads = &threads.Use{Length: length, Read: 9, Full: test.full, Busy: test.full, Bound: 1, Ran: p.Used, BusyRan: p.Used}
+		f := examine(p)[0]
+		if f.Changes[0].Env["TOKIO_WORKER_THREADS"] != test.env || f.Changes[0].Setting != test.setting {
+			t.Errorf("%s: %s: %+v", test.name, f.Title, f.Changes)
+		}
+		if test.full > 1 && !strings.Contains(f.Title, "parallelism 8 exceeds") {
+			t.Errorf("%s: %s", test.name, f.Title)
 		}
 	}
 }

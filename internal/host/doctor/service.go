@@ -39,6 +39,8 @@ type service struct {
 	online  int
 	members int               // processes under the same limit
 	others  []inspect.Process // of the host
+	// queryWorkers are the workers of parallel queries of a server of PostgreSQL.
+	queryWorkers int
 	// counts are the counters over the watch, by which the rules judge; nil if the
 	// watch covered too few periods. Earlier counts may be from the start-up alone.
 	counts *inspect.Counts
@@ -58,6 +60,9 @@ type service struct {
 func process(host inspect.Host, p *inspect.Process) service {
 	s := service{Process: *p, online: host.Online, members: 1, others: host.Processes, spent: p.Used, threads: p.Threads,
 		steal: host.Steal, hostUsed: host.InUse, hostIdle: host.Idle}
+	if p.Info.Runtime == runtimes.Postgres {
+		s.queryWorkers = host.QueryWorkers[p.PID] + host.QueryWorkers[p.Parent]
+	}
 	own := []inspect.Process{*p}
 	if p.Info.Workers > 0 {
 		for _, worker := range host.Processes {
@@ -98,6 +103,9 @@ func (s *service) join(t *threads.Use) {
 // once: of them only what ran counts.
 func (s *service) recount() {
 	switch s.Info.Runtime {
+	case runtimes.Rust:
+		s.recountPool()
+		return
 	case runtimes.Node, runtimes.Bun, runtimes.Deno, runtimes.Python, runtimes.Ruby:
 	default:
 		return
@@ -116,6 +124,15 @@ func (s *service) recount() {
 		return
 	}
 	s.Info.Parallelism.From += fmt.Sprintf("; but %d threads were busy", t.Busy)
+}
+
+// recountPool corrects the parallelism of a Rust program by the threads that always wanted a
+// CPU: it sets the size of its pool itself.
+func (s *service) recountPool() {
+	_, _, pool := runtimes.SizedInCode(s.Info)
+	if t := s.threads; t != nil && pool && t.Full > s.Info.Parallelism.Value {
+		s.Info.Parallelism = runtimes.Parallelism{Value: t.Full, Source: runtimes.Read, From: "threads that wanted a CPU all the time"}
+	}
 }
 
 // charge finds who used the CPU time, of which all are the processes, and forgets a
@@ -259,12 +276,16 @@ func (s service) fewer() bool {
 	return s.compete() && (s.cpus() > s.least() || s.crowd()) && !s.waits()
 }
 
-// crowd reports whether many more worker processes wanted a CPU all the time than are
-// advised. Also where no more can run at once, switches between them cost CPU time: under
-// 0.8 of 2 CPUs nginx compressed 16 answers a second with 64 workers, and 19 with 2.
+// crowd reports whether many more worker processes, or threads of a Rust program's pool,
+// wanted a CPU all the time than are advised. Also where no more can run at once, switches
+// between them cost CPU time, and each waits for the others: under 0.8 of 2 CPUs nginx
+// compressed 16 answers a second with 64 workers, and 19 with 2; under 0.35 the p99 of a server
+// on Tokio was 197 ms with 8 workers, and 101 to 117 ms with 2. GOMAXPROCS 8 or 2 made no
+// difference there.
 func (s service) crowd() bool {
 	const many = 4
-	return s.Info.Workers > 0 && s.threads != nil && s.threads.Full >= many*s.least()
+	_, _, pool := runtimes.SizedInCode(s.Info)
+	return (s.Info.Workers > 0 || pool) && s.threads != nil && s.threads.Full >= many*s.least()
 }
 
 // least is the lowest parallelism that is advised.
@@ -311,9 +332,12 @@ func (s service) minimum() bool {
 		s.Info.Parallelism.Value == 2 && s.chosen() == 0 && s.aware()
 }
 
-// chosen is the GOMAXPROCS of the environment; 0 if it is not set, or not a positive
-// number, which Go ignores.
+// chosen is the GOMAXPROCS of a Go program's environment; 0 if it is not set, or not a
+// positive number, which Go ignores.
 func (s service) chosen() int {
+	if s.Info.Runtime != runtimes.Go {
+		return 0
+	}
 	n, err := strconv.ParseInt(s.Info.Env["GOMAXPROCS"], 10, 32)
 	if err != nil {
 		return 0
@@ -321,14 +345,15 @@ func (s service) chosen() int {
 	return max(int(n), 0)
 }
 
-// ownChoice reports whether a Go program's GOMAXPROCS differs from what its
-// environment and the runtime's rule give: most likely, the program set it.
+// ownChoice reports whether a Go program's GOMAXPROCS, or the pool of a Rust program, differs
+// from what its environment and the runtime's rule give: most likely, the program set it.
 func (s service) ownChoice() bool {
 	p := s.Info.Parallelism
-	return s.Info.Runtime == runtimes.Go && p.Source == runtimes.Read && s.Ruled > 0 && s.Ruled != p.Value
+	_, _, pool := runtimes.SizedInCode(s.Info)
+	return (s.Info.Runtime == runtimes.Go || pool) && p.Source == runtimes.Read && s.Ruled > 0 && s.Ruled != p.Value
 }
 
-// inCode reports whether a Go program sets its own GOMAXPROCS so that the environment does
+// inCode reports whether a program sets its own GOMAXPROCS or pool so that the environment does
 // not change it. automaxprocs leaves it to the variable if that is set.
 func (s service) inCode() bool {
 	return s.ownChoice() && (s.chosen() > 0 || s.Info.Go == nil || s.Info.Go.Automaxprocs == "")

@@ -7,6 +7,8 @@ import (
 
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment/span"
+	"github.com/millicore/millicore/internal/host/commandline"
+	"github.com/millicore/millicore/internal/host/mathlib"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -47,7 +49,7 @@ func (s service) throttled() []Finding {
 	case s.fewer():
 		f.Mechanism = "more threads than the limit has CPUs use the quota up early; then " + stops
 		f.Expect = Effect{Saturated: "lower p99, about the same throughput", Ordinary: "little change"}
-		if s.crowd() {
+		if s.crowd() && s.Info.Workers > 0 {
 			f.Expect.Saturated = "lower p99, and somewhat more throughput"
 		}
 		if s.threads != nil && runtimes.Spins(s.Info) && s.threads.Full > s.fit() {
@@ -60,6 +62,9 @@ func (s service) throttled() []Finding {
 	case measured && used >= high:
 		f.Mechanism = "the service wants more CPU time than the limit; when the quota is used up, " + stops
 		f.Expect = Effect{Saturated: "throughput grows with the limit", Ordinary: "fewer stops, lower p99"}
+		if s.parallelQueries(&f) {
+			break
+		}
 		if units, _, _ := s.shortLived(); s.spins() || s.helped() || units != "" {
 			s.usedUp(&f)
 			break
@@ -73,7 +78,7 @@ func (s service) throttled() []Finding {
 	case quiet:
 		f.Mechanism = "its idle threads wait busily for work, which uses up the quota of some periods; then " + stops
 		f.Expect = Effect{Saturated: "no change", Ordinary: "less CPU time, fewer stops, lower p99"}
-		s.fix(&f, "set "+assignments(sleeping), Change{Env: sleeping})
+		s.fix(&f, "set "+commandline.Assignments(sleeping), Change{Env: sleeping})
 	case measured && used <= low:
 		f.Mechanism = "single periods want more than the quota although the average does not; then " + stops
 		f.Expect = Effect{Saturated: "no change", Ordinary: "fewer stops, lower p99"}
@@ -133,15 +138,15 @@ func (s service) usedUp(f *Finding) {
 	if units == "" && s.threads != nil && (s.spins() && s.threads.Full > s.fit() || s.locked() && s.threads.Held > s.fit()) {
 		f.Confidence = Low
 		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
-		if env, ok := runtimes.MathSetting(s.Info, s.fit()); ok {
+		if env, ok := mathlib.Setting(s.Info.Math, s.Info.Env, s.fit(), s.Info.Threads); ok {
 			f.Confidence = Medium
 			s.fix(f, fmt.Sprintf("set %s: %s is loaded, whose threads spin while they wait for each other, and %d threads wanted a CPU all the time",
-				assignments(env), s.Info.Math, s.threads.Full), Change{Env: env, Value: s.fit()})
+				commandline.Assignments(env), s.Info.Math, s.threads.Full), Change{Env: env, Value: s.fit()})
 			return
 		}
 		setting := "if the program has a setting for the number of its threads, lower it first"
 		if s.locked() {
-			setting = fmt.Sprintf("lower the number of threads of its libraries to %d first (OMP_NUM_THREADS sets that of most)", s.fit())
+			setting = fmt.Sprintf("lower the number of threads of its libraries to %d first (%s)", s.fit(), mathlib.Hint(s.Info.Env))
 		}
 		s.fix(f, fmt.Sprintf("%s: %d threads wanted a CPU all the time, and threads that spin while they wait for work use up the quota. "+
 			"Else raise the limit, add replicas, or reduce the load on each", setting, s.threads.Full))

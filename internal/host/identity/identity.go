@@ -9,8 +9,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/millicore/millicore/internal/host/commandline"
 	"github.com/millicore/millicore/internal/host/inspect"
-	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
 // Service names the service that a process belongs to. In Kubernetes that is the workload and the
@@ -86,7 +86,7 @@ var numbers = regexp.MustCompile(`\d+(\.\d+)*`)
 // shape is what a command starts: the first two arguments that are neither options nor
 // values such as numbers and addresses, without folders, versions and numbers.
 func shape(p *inspect.Process) (words []string) {
-	command := runtimes.StartedBy(p.Command)
+	command := commandline.StartedBy(p.Command)
 	for _, arg := range command[min(1, len(command)):] {
 		word := numbers.ReplaceAllString(path.Base(arg), "#")
 		if strings.HasPrefix(arg, "-") || strings.Trim(word, "#.:/,%") == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 )
 
 // thousand is a host with 1,000 processes in 1,000 groups, of so many programs.
@@ -33,6 +34,22 @@ func BenchmarkScan(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkWatch is a scan of 1,000 processes with a watch that takes no time: all that is read
+// at its beginning, in its only second, and at its end.
+func BenchmarkWatch(b *testing.B) {
+	h := thousand(b, 10)
+	b.ReportAllocs()
+	for b.Loop() {
+		s, now := New(h.root), time.Unix(1000, 0)
+		s.now = func() time.Time { return now }
+		s.sleep = func(_ context.Context, d time.Duration) { now = now.Add(d) }
+		host, err := s.Scan(context.Background(), Only{}, tick)
+		if err != nil || len(host.Processes) != 1000 {
+			b.Fatalf("%d processes, %v", len(host.Processes), err)
+		}
 	}
 }
 

@@ -31,6 +31,9 @@ type Host struct {
 	Partial bool
 	// Watched is how long the counters were watched; 0: not at all.
 	Watched time.Duration
+	// QueryWorkers are how many workers of parallel queries a server of PostgreSQL had when it
+	// was read first, by its pid. They end with their query, mostly before they are read.
+	QueryWorkers map[int]int
 	// Steal is the share of the host's CPU time over the watch that a hypervisor gave
 	// to others; nil: not measured.
 	Steal *float64

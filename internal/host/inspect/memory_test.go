@@ -64,3 +64,26 @@ func TestMemoryBounds(t *testing.T) {
 		t.Errorf("%v pages a second", rate)
 	}
 }
+
+// A group that is far from its bounds is not read again after a short watch.
+func TestAGroupWithMemoryToSpareIsReadOnce(t *testing.T) {
+	for watch, again := range map[time.Duration]bool{10 * time.Second: false, time.Minute: true} {
+		h := newTree(t)
+		h.group("/a", 0, 0, 0)
+		h.process(10, 1, "api", "/a", "", "/app/api")
+		s := New(h.root)
+		now := time.Unix(1000, 0)
+		s.now = func() time.Time { return now }
+		s.sleep = func(_ context.Context, d time.Duration) {
+			now = now.Add(d)
+			h.write("sys/fs/cgroup/a/memory.current", "268435456\n")
+		}
+		host, err := s.Scan(context.Background(), Only{}, watch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := host.Processes[0].Memory; (m.Over != nil) != again || (*m.Current == 256<<20) != again {
+			t.Errorf("watched for %s: %d bytes, %+v", watch, *m.Current, m.Over)
+		}
+	}
+}

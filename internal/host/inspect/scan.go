@@ -155,6 +155,9 @@ func (s *Scanner) first(only Only) (Host, []*group, error) {
 			host.Zombies++
 			continue
 		}
+		if st.Name == "postgres" {
+			s.queryWorker(pid, st.Parent, &host)
+		}
 		seen = append(seen, found{pid: pid, stat: st})
 	}
 	parents := s.parents(seen)
@@ -179,6 +182,17 @@ func (s *Scanner) first(only Only) (Host, []*group, error) {
 		return Host{}, nil, fmt.Errorf("%s: %w", only, s.none(only, host, others))
 	}
 	return host, groups, nil
+}
+
+// queryWorker counts a worker of a parallel query, by its title.
+func (s *Scanner) queryWorker(pid, server int, host *Host) {
+	if title, err := s.read(pid, "cmdline"); err != nil || !runtimes.IsQueryWorker(string(title)) {
+		return
+	}
+	if host.QueryWorkers == nil {
+		host.QueryWorkers = map[int]int{}
+	}
+	host.QueryWorkers[server]++
 }
 
 // found is a process whose stat was read.
@@ -312,6 +326,9 @@ func (s *Scanner) predict(p *Process) {
 	}
 	if p.Info.Parallelism.Value == 0 && p.Ruled > 0 {
 		p.Info.Parallelism = runtimes.Parallelism{Value: p.Ruled, Source: runtimes.Predicted, From: p.Why}
+	}
+	if pool, ok := runtimes.Pool(p.Info, p.Ruled); ok {
+		p.Info.Parallelism = pool
 	}
 }
 

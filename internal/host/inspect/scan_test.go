@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,21 @@ func self(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// Workers of parallel queries are counted before they end.
+func TestQueryWorkers(t *testing.T) {
+	h := newTree(t)
+	h.group("/", 0, 0, 0)
+	h.process(10, 1, "postgres", "/", "/usr/lib/postgresql/15/bin/postgres", "postgres", "-D", "data")
+	h.process(11, 10, "postgres", "/", "/usr/lib/postgresql/15/bin/postgres", "postgres: u d 127.0.0.1(42988) SELECT")
+	for pid, name := range map[int]string{12: "postgres: parallel worker for PID 11", 13: "postgres: main: parallel worker for PID 11"} {
+		h.write(fmt.Sprintf("proc/%d/stat", pid), statLine(pid, "postgres", 'S', 10, 0))
+		h.write(fmt.Sprintf("proc/%d/cmdline", pid), name)
+	}
+	if host := h.scan(Only{}); !cmp.Equal(host.QueryWorkers, map[int]int{10: 2}) {
+		t.Errorf("%v", host.QueryWorkers)
+	}
 }
 
 func TestScanOfATree(t *testing.T) {

@@ -79,6 +79,7 @@ type Reader struct {
 type use struct {
 	group       cgroup.Group
 	first, last counters
+	lowest      int64 // of its bounds
 }
 
 // counters are those of a group at one time.
@@ -169,6 +170,9 @@ func (r *Reader) Use(g cgroup.Group, open *cgroup.Reader, b *Bound, now time.Tim
 			return
 		}
 	}
+	if of.lowest == 0 || b.Limit < of.lowest {
+		of.lowest = b.Limit
+	}
 	stat := of.last.stat
 	b.Current, b.WorkingSet, b.Unreclaimable, b.Peak = measured(stat.Current), measured(stat.WorkingSet()), measured(stat.Unreclaimable()), measured(stat.Peak)
 	b.Over = of.change()
@@ -191,9 +195,21 @@ func (r *Reader) at(dir string, locate func() (cgroup.Group, error), open *cgrou
 	return r.used[dir]
 }
 
-// Again reads all groups a second time: Use then adds what changed.
+const (
+	// short is the length of a watch over which a group that used less than half of its bounds
+	// at the beginning does not reach them: it is not read again, because most groups use less
+	// and a host has thousands.
+	short = time.Minute
+	half  = 0.5
+)
+
+// Again reads the groups a second time: Use then adds what changed.
 func (r *Reader) Again(now func() time.Time) {
 	for _, u := range r.used {
+		current, ok := u.first.stat.Current.Get()
+		if ok && float64(current) < half*float64(u.lowest) && now().Sub(u.first.at) < short {
+			continue
+		}
 		if last, ok := read(u.group, nil, now()); ok {
 			u.last = last
 		}

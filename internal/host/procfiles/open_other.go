@@ -3,6 +3,7 @@
 package procfiles
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -30,3 +31,13 @@ func openBeneath(root, name string, _ safefile.Rights, folder, _ bool) (*os.File
 
 // ownerOf is not supported.
 func ownerOf(fs.FileInfo) int { return -1 }
+
+// readFile reads at most so many bytes of a file.
+func readFile(name string, most int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most))
+}

@@ -158,15 +158,6 @@ func (h *Host) Read(pid int, name string) ([]byte, error) {
 	})
 }
 
-func readFile(name string, most int64) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most))
-}
-
 // Names lists a folder of /proc/PID, such as task, in no order: at most so many names.
 func (h *Host) Names(pid int, folder string, most int) ([]string, error) {
 	dir, err := os.Open(h.Path(pid, folder))

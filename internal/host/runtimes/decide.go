@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/millicore/millicore/internal/host/mathlib"
 )
 
 var (
@@ -56,7 +58,7 @@ func Decide(e Evidence) Info {
 		info.Server = serverOf(e.Args)
 	}
 	info.Flags = flags(info.Runtime, info.Server, e.Args)
-	info.Math = mathOf(e)
+	info.Math = mathlib.Of(e.files())
 	decideParallelism(e, &info)
 	return info
 }
@@ -235,6 +237,7 @@ func decideParallelism(e Evidence, info *Info) {
 			set(n, Declared, name+" in the environment")
 		}
 	case Rust:
+		info.Pooled = pooled(e, *info)
 		if name := rustEnv(*info); name != "" {
 			if n, ok := positive(e.Env[name]); ok {
 				set(n, Declared, name+" in the environment")

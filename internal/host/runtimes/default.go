@@ -189,19 +189,6 @@ func jvmAware(version string) bool {
 	return v[0] >= 15
 }
 
-// rustEnv is the variable of the library that runs a Rust program's code: Tokio, else
-// Rayon; "" if it has neither, or if actix-web runs its requests.
-func rustEnv(info Info) string {
-	switch {
-	case info.Actix:
-	case info.Tokio:
-		return "TOKIO_WORKER_THREADS"
-	case info.Rayon:
-		return "RAYON_NUM_THREADS"
-	}
-	return ""
-}
-
 // rustDefault is std::thread::available_parallelism, which Tokio uses since 1.39 and
 // Rayon since 1.8 (rayon-core 1.12). Before, both used num_cpus, which rounds the limit
 // of the leaf group up. A program with neither may start any number of threads.

@@ -98,6 +98,14 @@ func parseMaps(text []byte) []Mapping {
 	return all
 }
 
+// files are the paths of the mapped files.
+func (e Evidence) files() (paths []string) {
+	for _, m := range e.Mappings {
+		paths = append(paths, m.Path)
+	}
+	return paths
+}
+
 // library finds a mapped file by the beginning of its base name.
 func (e Evidence) library(prefix string) (Mapping, bool) {
 	for _, m := range e.Mappings {

@@ -25,6 +25,8 @@ type Knob struct {
 
 	prefix string // before the number in Env's value
 	keep   bool   // Env's value has other options too, which are kept
+	// Env acts only with an option of the command, which is after a word of it.
+	option, after string
 }
 
 // None reports whether there is no setting, so that only replicas help.
@@ -52,20 +54,13 @@ func KnobOf(info Info) Knob {
 	case JVM:
 		return jvmKnob(info)
 	case Rust:
-		if name := rustEnv(info); name != "" {
-			return Knob{Env: name, Words: name + "=n"}
-		}
-		if info.Actix {
-			return Knob{Setting: "HttpServer::workers", File: "the program's code",
-				Words: "actix-web does not read TOKIO_WORKER_THREADS: HttpServer::workers in the program's code sets the number of its workers: change it there"}
-		}
-		return Knob{Words: "Rust programs without Tokio and Rayon have no common setting: see the program's own options, or add replicas"}
+		return rustKnob(info)
 	case Deno:
 		if isDenoParallel(info.Flags) {
 			return Knob{Env: "DENO_JOBS", Words: "DENO_JOBS=n"}
 		}
 		if slices.Contains(info.Flags, "serve") {
-			return Knob{File: "the command", Words: "deno serve runs one event loop: start it with --parallel, which starts several, or add replicas"}
+			return Knob{Env: "DENO_JOBS", option: "--parallel", after: "serve", Words: "DENO_JOBS=n and deno serve --parallel"}
 		}
 	case Nginx:
 		if slices.ContainsFunc(info.Flags, workerProcesses.MatchString) {
@@ -213,6 +208,13 @@ func (k Knob) setting(info Info, n int, command []string) (Setting, bool) {
 	if k.Env != "" {
 		v := k.value(info.Env[k.Env], n)
 		s.Label, s.Env = fmt.Sprintf("%s=%s%d", k.Env, k.prefix, n), map[string]string{k.Env: v}
+		if k.option != "" {
+			at := slices.Index(command, k.after)
+			if at < 0 {
+				return Setting{}, false
+			}
+			s.Label, s.Command = s.Label+" and "+k.option, slices.Insert(slices.Clone(command), at+1, k.option)
+		}
 		return s, true
 	}
 	if p := programOf(info.Runtime); len(p.options) > 0 {

@@ -80,6 +80,8 @@ func TestSettings(t *testing.T) {
 		{"Rayon", Info{Runtime: Rust, Rayon: true}, LimitOf(1.5), eight, nil, []string{"as it is 1", "RAYON_NUM_THREADS=2 2"}},
 		{"Python alone", Info{Runtime: Python}, LimitOf(1.5), eight, nil, []string{"as it is 1"}},
 		{"Node", Info{Runtime: Node}, LimitOf(1.5), eight, nil, []string{"as it is 1"}},
+		{"deno serve", Info{Runtime: Deno, Flags: []string{"serve"}}, LimitOf(1.5), eight, []string{"deno", "serve", "m.ts"},
+			[]string{"as it is 1", "DENO_JOBS=2 and --parallel 2 deno|serve|--parallel|m.ts"}},
 		{"deno serve --parallel", Info{Runtime: Deno, Flags: []string{"serve", "--parallel"}}, LimitOf(2), eight, nil,
 			[]string{"as it is 2", "DENO_JOBS=1 1"}},
 		{"nginx whose command says it", Info{Runtime: Nginx, Workers: 4, Flags: []string{"daemon off; worker_processes 4;"}}, LimitOf(1.5), eight,
@@ -194,8 +196,8 @@ func TestASettingSaysWhereTheMachineIsSmallerThanTheLimit(t *testing.T) {
 // deno serve has an option for more event loops; other programs of Deno do not.
 func TestKnobOfDeno(t *testing.T) {
 	for args, want := range map[string]string{
-		"deno serve m.ts":                   "start it with --parallel",
-		"deno --quiet serve --port 80 m.ts": "start it with --parallel",
+		"deno serve m.ts":                   "DENO_JOBS=n and deno serve --parallel",
+		"deno --quiet serve --port 80 m.ts": "DENO_JOBS=n and deno serve --parallel",
 		"deno serve --parallel m.ts":        "DENO_JOBS=n",
 		"deno run m.ts serve":               "no setting gives it a second CPU; add replicas",
 		"deno task serve":                   "no setting gives it a second CPU; add replicas",

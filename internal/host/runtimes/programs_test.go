@@ -1,7 +1,6 @@
 package runtimes
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"testing"
@@ -90,27 +89,6 @@ func TestScheduler(t *testing.T) {
 	} {
 		if n := scheduler(name); n != want {
 			t.Errorf("%s: %d, want %d", name, n, want)
-		}
-	}
-}
-
-// OMP_NUM_THREADS is set, and each variable that would override it.
-func TestMathSetting(t *testing.T) {
-	for _, test := range []struct {
-		library string
-		env     map[string]string
-		want    map[string]string
-		ok      bool
-	}{
-		{"OpenBLAS", nil, map[string]string{"OMP_NUM_THREADS": "1"}, true},
-		{"OpenBLAS", map[string]string{"OPENBLAS_NUM_THREADS": "8", "MKL_NUM_THREADS": "8"}, map[string]string{"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}, true},
-		{"oneMKL", map[string]string{"MKL_NUM_THREADS": "8"}, map[string]string{"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}, true},
-		{"OpenMP", map[string]string{"OMP_NUM_THREADS": "1"}, map[string]string{"OMP_NUM_THREADS": "1"}, false},
-		{"", nil, map[string]string{}, false},
-	} {
-		env, ok := MathSetting(Info{Math: test.library, Env: test.env}, 1)
-		if !maps.Equal(env, test.want) || ok != test.ok {
-			t.Errorf("%s with %v: %v, %v", test.library, test.env, env, ok)
 		}
 	}
 }

@@ -96,12 +96,15 @@ type Info struct {
 	Actix bool `json:"actix,omitempty"`
 	// Rayon: it contains the thread pool Rayon.
 	Rayon bool `json:"rayon,omitempty"`
+	// Pooled is how many of its threads can be those of Tokio or Rayon, an upper bound of the
+	// number that runs code; 0: not known.
+	Pooled int `json:"pooled,omitempty"`
 	// RoundsUp: its version of Tokio or Rayon counts CPUs with the crate num_cpus.
 	RoundsUp bool `json:"rounds_up,omitempty"`
 	// Musl: the C library is musl, whose count of CPUs follows the affinity mask.
 	Musl bool `json:"musl,omitempty"`
 	// Math is the library of linear algebra or OpenMP that it has loaded, which computes with
-	// threads of its own: a name of mathLibraries.
+	// threads of its own: a name of package mathlib.
 	Math string `json:"math,omitempty"`
 	// Lockless: a Python or Ruby without a global lock.
 	Lockless bool `json:"lockless,omitempty"`

@@ -1,6 +1,7 @@
 package runtimes
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -222,10 +223,25 @@ func serverDefault(info Info, m Machine) (n int, why string, ok bool) {
 	return 0, "", false
 }
 
+// elsewhere reports whether a server runs another number of workers than its variable gives,
+// so that something overrides it. The title of gunicorn or puma hides the command, and code may
+// set it. uWSGI stops idle workers, and puma's "auto" is a number that it computes.
+func (s server) elsewhere(info Info) bool {
+	value := info.Env[s.env]
+	n, ok := positive(value)
+	if s.env == "" || s.name == "uwsgi" || info.Workers == 0 || value != "" && !ok {
+		return false
+	}
+	return info.Workers != max(n, 1)
+}
+
 // serverKnob is the setting of a server's number of workers.
 func serverKnob(info Info) Knob {
 	s, ok := serverNamed(info.Server)
 	switch {
+	case !ok && info.Workers > 0:
+		return Knob{Words: fmt.Sprintf("%s runs one thread of its code at a time, and the program starts %s: change their number in the program or its options, or add replicas",
+			info.Runtime.Title(), count(info.Workers, "worker process"))}
 	case !ok:
 		return Knob{Words: info.Runtime.Title() + " runs one thread of its code at a time: no setting gives a process a second CPU; add replicas"}
 	case len(info.Flags) > 0:
@@ -237,6 +253,9 @@ func serverKnob(info Info) Knob {
 			Words: fmt.Sprintf("%s gets its workers from the command (%s)%s: change it there", s.name, strings.Join(info.Flags, " "), over)}
 	case s.args != "" && optionNumber(s.options, optionFlags(s.options, strings.Fields(info.Env[s.args]))) > 0:
 		return Knob{Env: s.args, prefix: "-w ", keep: true, Words: s.args + "=-w n"}
+	case s.elsewhere(info):
+		return Knob{Setting: cmp.Or(s.setting, "workers"), File: "the command, the configuration file or the program's code",
+			Words: fmt.Sprintf("%s runs %s, which %s does not set: the command, the configuration file or the program's code does: change it there", s.name, count(info.Workers, "worker process"), s.env)}
 	case s.env != "":
 		return Knob{Env: s.env, Words: s.env + "=n (worker processes of " + s.name + ")"}
 	case len(s.options) > 0:

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millicore/millicore/internal/host/mathlib"
 	"github.com/millicore/millicore/test/testkit"
 )
 
@@ -123,7 +124,7 @@ func TestRealOpenMP(t *testing.T) {
 	if out, err := exec.Command(gcc, "-fopenmp", "-o", filepath.Join(dir, "a"), filepath.Join(dir, "a.c")).CombinedOutput(); err != nil {
 		t.Skipf("needs gcc with OpenMP: %v: %s", err, out)
 	}
-	env, ok := MathSetting(Info{Math: "OpenMP"}, 3)
+	env, ok := mathlib.Setting("OpenMP", nil, 3, 3)
 	cmd := start(t, "ready", []string{"OMP_NUM_THREADS=" + env["OMP_NUM_THREADS"]}, filepath.Join(dir, "a"))
 	if info, err := Detect(cmd.Process.Pid); err != nil || !ok || info.Math != "OpenMP" || info.Threads != 3 {
 		t.Errorf("%q with %d threads, %v", info.Math, info.Threads, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/host/commandline"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
 )
@@ -19,9 +20,9 @@ import (
 // command whose names could not be read is a comment.
 func (o *object) kubernetes(dir string, files map[string]string) (text string) {
 	namespace, kind, name := cmp.Or(o.Namespace, "NAMESPACE"), cmp.Or(o.kind, "KIND"), cmp.Or(o.name, "NAME")
-	in := doctor.Quoted([]string{"kubectl", "--namespace", namespace})
+	in := commandline.Quoted([]string{"kubectl", "--namespace", namespace})
 	if o.replicas {
-		text += fmt.Sprintf("#   more replicas: %s scale %s --replicas N\n", in, doctor.Quoted([]string{kind, name}))
+		text += fmt.Sprintf("#   more replicas: %s scale %s --replicas N\n", in, commandline.Quoted([]string{kind, name}))
 	}
 	if len(o.containers) == 0 {
 		return text
@@ -37,11 +38,11 @@ func (o *object) kubernetes(dir string, files map[string]string) (text string) {
 	if !known {
 		text += "#   What is in capitals could not be read: write the names.\n# "
 	}
-	text += fmt.Sprintf("%s patch %s --patch-file %s\n", in, doctor.Quoted([]string{kind, name}), doctor.Quoted([]string{path}))
+	text += fmt.Sprintf("%s patch %s --patch-file %s\n", in, commandline.Quoted([]string{kind, name}), commandline.Quoted([]string{path}))
 	if inPlace {
 		text += "#   or, until the pod is replaced, without a restart (Kubernetes 1.33 or later):\n"
 		for _, c := range o.containers {
-			text += fmt.Sprintf("# %s patch pod %s --subresource resize --patch %s\n", in, doctor.Quoted([]string{c.Container}), doctor.Quoted([]string{c.resize()}))
+			text += fmt.Sprintf("# %s patch pod %s --subresource resize --patch %s\n", in, commandline.Quoted([]string{c.Container}), commandline.Quoted([]string{c.resize()}))
 		}
 	}
 	return text
@@ -137,7 +138,7 @@ func (o *object) systemd(dir string, files map[string]string) (text string) {
 		limits = append(limits, fmt.Sprintf("MemoryMax=%d", c.Memory))
 	}
 	if limits != nil {
-		text = fmt.Sprintf("systemctl set-property %s\n", doctor.Quoted(append([]string{unit}, limits...)))
+		text = fmt.Sprintf("systemctl set-property %s\n", commandline.Quoted(append([]string{unit}, limits...)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		lines = append(lines, "Environment="+doubleQuoted(strings.ReplaceAll(name+"="+c.Env[name], "%", "%%")))
@@ -151,7 +152,7 @@ func (o *object) systemd(dir string, files map[string]string) (text string) {
 	path := filepath.Join(dir, fileName(unit+".conf"))
 	files[path] = o.comments + "[Service]\n" + strings.Join(lines, "\n") + "\n"
 	return text + fmt.Sprintf("install -D -m 644 %s && systemctl daemon-reload && systemctl restart %s\n",
-		doctor.Quoted([]string{path, "/etc/systemd/system/" + unit + ".d/millicore.conf"}), doctor.Quoted([]string{unit}))
+		commandline.Quoted([]string{path, "/etc/systemd/system/" + unit + ".d/millicore.conf"}), commandline.Quoted([]string{unit}))
 }
 
 // systemdCommand writes a command for ExecStart, where % and $ are special.

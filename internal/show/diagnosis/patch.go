@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/host/commandline"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/identity"
 	"github.com/millicore/millicore/internal/host/inspect"
@@ -172,17 +173,17 @@ func (o *object) docker() (text string) {
 		limits = append(limits, fmt.Sprintf("--memory %d", c.Memory))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		flags = append(flags, "--env "+doctor.Quoted([]string{name + "=" + c.Env[name]}))
+		flags = append(flags, "--env "+commandline.Quoted([]string{name + "=" + c.Env[name]}))
 	}
 	if restarts(c) {
-		text = "# Create the container again: docker run " + strings.Join(append(flags, limits...), " ") + " … " + doctor.Quoted(c.Command) + "\n"
+		text = "# Create the container again: docker run " + strings.Join(append(flags, limits...), " ") + " … " + commandline.Quoted(c.Command) + "\n"
 		return strings.ReplaceAll(strings.ReplaceAll(text, "run  ", "run "), "… \n", "…\n")
 	}
 	name := o.Container
 	if !identity.Named(o.Process) {
 		name = o.ContainerID[:min(12, len(o.ContainerID))]
 	}
-	return fmt.Sprintf("docker update %s %s\n", strings.Join(limits, " "), doctor.Quoted([]string{name}))
+	return fmt.Sprintf("docker update %s %s\n", strings.Join(limits, " "), commandline.Quoted([]string{name}))
 }
 
 // process has the commands for the group of a process without a container or a unit.
@@ -193,7 +194,7 @@ func (o *object) process() string {
 	}
 	quota := fmt.Sprintf("%.0f", c.CPUs*float64(o.CPU.Period.Microseconds()))
 	if o.CPU.Version == 1 {
-		return fmt.Sprintf("echo %s > %s\n", quota, doctor.Quoted([]string{o.CPU.Dir + "/cpu.cfs_quota_us"}))
+		return fmt.Sprintf("echo %s > %s\n", quota, commandline.Quoted([]string{o.CPU.Dir + "/cpu.cfs_quota_us"}))
 	}
-	return fmt.Sprintf("echo %s %d > %s\n", quota, o.CPU.Period.Microseconds(), doctor.Quoted([]string{o.CPU.Dir + "/cpu.max"}))
+	return fmt.Sprintf("echo %s %d > %s\n", quota, o.CPU.Period.Microseconds(), commandline.Quoted([]string{o.CPU.Dir + "/cpu.max"}))
 }

@@ -1,4 +1,4 @@
-package runtimes
+package commandline
 
 import "strings"
 

@@ -1,0 +1,48 @@
+package doctor
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// Workers of parallel queries are too many only where clients use the limit up without them.
+func TestParallelQueries(t *testing.T) {
+	const option = "max_parallel_workers_per_gather=4"
+	for _, test := range []struct {
+		name             string
+		clients, workers int
+		each             time.Duration // of CPU time, of 65 s that the group used
+		options          []string
+		setting          string
+		command          []string
+	}{
+		{"in its file", 8, 4, 4 * time.Second, nil, "max_parallel_workers_per_gather", nil},
+		{"in its command", 8, 4, 4 * time.Second, []string{"-c", option}, "max_parallel_workers_per_gather", []string{"/pg/bin/postgres", "-c", "max_parallel_workers_per_gather=0"}},
+		{"without them", 8, 0, 4 * time.Second, nil, "", nil},
+		{"of one client", 1, 4, 20 * time.Second, nil, "", nil},
+		{"that do little", 8, 4, 8 * time.Second, nil, "", nil},
+	} {
+		server := watched(goService(2, 1.3), 98, 100, 1)
+		server.Info = runtimes.Info{Runtime: runtimes.Postgres, Affinity: 8}
+		server.Command, server.Used = append([]string{"/pg/bin/postgres"}, test.options...), 0
+		all := []inspect.Process{server}
+		for i := range test.clients {
+			all = append(all, also(server, func(p *inspect.Process) {
+				p.PID, p.Parent, p.Used, p.Command = 100+i, server.PID, test.each, []string{"postgres: u d 127.0.0.1(4) SELECT"}
+			}))
+		}
+		found := Examine(inspect.Host{Online: 8, Processes: all, QueryWorkers: map[int]int{server.PID: test.workers}})
+		if len(found) == 0 || len(found[0].Changes) == 0 {
+			t.Errorf("%s: nothing is changed: %v", test.name, titles(found))
+			continue
+		}
+		c := found[0].Changes[0]
+		if c.Setting != test.setting || !slices.Equal(c.Command, test.command) || test.setting != "" && c.NewValue() != "0" {
+			t.Errorf("%s: %+v", test.name, c)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+// Package mathlib is the table of libraries of linear algebra and OpenMP: the files by which
+// they are found, and the variables that set the number of their threads. It is pure.
+package mathlib
+
+import (
+	"path"
+	"slices"
+	"strconv"
+)
+
+// library is a library that computes with threads of its own, as many as the host has
+// CPUs. They wait for each other many times in each operation, and spin or yield
+// meanwhile.
+type library struct {
+	name  string
+	files []string // base names, as in path.Match
+	// env are the variables that set the number of its threads; the first that is set counts.
+	env []string
+}
+
+// table is the table of them. One that is loaded beside OpenMP comes before it.
+// Their documentation names the variables: "Setting the number of threads at runtime" of
+// OpenBLAS, "Techniques to Set the Number of Threads" of oneMKL, docs/Multithreading.md of
+// BLIS.
+var table = []library{
+	{"oneMKL", []string{"libmkl_*"}, []string{"MKL_NUM_THREADS", openMP}},
+	{"OpenBLAS", []string{"libopenblas*", "libscipy_openblas*"}, []string{"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", openMP}},
+	{"BLIS", []string{"libblis*"}, []string{"BLIS_NUM_THREADS", openMP}},
+	{"OpenMP", []string{"libgomp*", "libiomp5*", "libomp.so*", "libomp-*"}, []string{openMP}},
+}
+
+// openMP is the variable that all of them read.
+const openMP = "OMP_NUM_THREADS"
+
+// Of is the first of these libraries among the files that a process has mapped; "": none.
+func Of(files []string) string {
+	for _, library := range table {
+		if slices.ContainsFunc(files, library.matches) {
+			return library.name
+		}
+	}
+	return ""
+}
+
+func (l library) matches(file string) bool {
+	return slices.ContainsFunc(l.files, func(pattern string) bool {
+		ok, err := path.Match(pattern, path.Base(file))
+		return ok && err == nil
+	})
+}
+
+// Setting returns the variables with which a library has n threads, given the present ones: OMP_NUM_THREADS, and those that override it where they are set. ok is false
+// if it has none, or if the variables have these values already or name more threads than the
+// process has (threads; 0: not known): then its code sets another number.
+func Setting(name string, present map[string]string, n, threads int) (env map[string]string, ok bool) {
+	value := strconv.Itoa(n)
+	env = map[string]string{}
+	for _, library := range table {
+		if library.name != name {
+			continue
+		}
+		for _, variable := range library.env { // the first that is set counts
+			if declared, err := strconv.Atoi(present[variable]); err == nil && declared > 0 {
+				if threads > 0 && threads < declared {
+					return map[string]string{}, false
+				}
+				break
+			}
+		}
+		for _, variable := range library.env {
+			old, set := present[variable]
+			if set || variable == openMP {
+				env[variable], ok = value, ok || old != value
+			}
+		}
+	}
+	return env, ok
+}
+
+// Hint is where the number of threads is set, for a library that is not known, given the
+// variables that are set.
+func Hint(present map[string]string) string {
+	if n, set := present[openMP]; set {
+		return openMP + "=" + n + " is set: if they are more, the program's code sets their number, as threadpoolctl, torch.set_num_threads and omp_set_num_threads do"
+	}
+	return openMP + " sets that of most"
+}
