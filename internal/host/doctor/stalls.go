@@ -54,13 +54,10 @@ func (s service) stalls(host inspect.Host) []Finding {
 		return nil
 	}
 	f.Evidence = append(s.inUse(), s.heapSeen()...)
-	s.lessMemory(host, &f)
-	if kept < 0.5 { // files, not a heap
-		bound, changes := "the memory limit", f.Changes[max(0, len(f.Changes)-1):]
-		if m.High {
-			bound, changes = "memory.high", nil
-		}
-		f.Fix, f.Changes = []string{fmt.Sprintf("raise %s: most of it is page cache, which the service reads or writes faster than the kernel can make room", bound)}, changes
+	if kept >= near { // of memory.high
+		s.lessMemory(host, &f)
+	} else { // the service's own memory leaves too little for files, so a bound of its heap does not act
+		s.raiseFor(&f, kept)
 	}
 	f.Mechanism = "at the limit the kernel makes room before it gives more memory; threads wait meanwhile, and for what they use of the evicted pages"
 	if m.High {
@@ -68,6 +65,22 @@ func (s service) stalls(host inspect.Host) []Finding {
 	}
 	f.Expect = Effect{Saturated: "more throughput", Ordinary: "fewer stops, lower p99"}
 	return []Finding{f}
+}
+
+// raiseFor completes the finding about a group that is short of memory for files.
+func (s service) raiseFor(f *Finding, kept float64) {
+	raise := "raise the memory limit"
+	if s.Memory.High {
+		raise = "raise memory.high"
+	} else {
+		f.Changes = []Change{{Memory: roundMiB(s.Memory.Limit / 4 * 5)}}
+		raise += " to " + size(f.Changes[0].Memory)
+	}
+	why := ", or use less memory: what it leaves is too little for its programs and files"
+	if kept < 0.5 {
+		why = ": most of it is page cache, which the service reads or writes faster than the kernel can make room"
+	}
+	f.Fix = []string{raise + why}
 }
 
 // stallShare is the share of the watch in which a thread was stalled for memory; ok is false if

@@ -97,6 +97,14 @@ func TestWhatIsSaidOfABound(t *testing.T) {
 	if len(all) != 1 || all[0].PID != 77 || len(all[0].Changes) != 1 || all[0].Changes[0].Memory != 500<<20 {
 		t.Fatalf("a shared limit: %+v", all)
 	}
+	files, rate := filled(300<<20), int64(5000)
+	files.Info = goService(2, 2).Info // GOMEMLIMIT below the limit would leave its heap as it is
+	files.Memory.Over.Refaults, files.Memory.Over.MajorFaults = &rate, &rate
+	all = examine(files)
+	if len(all) != 1 || !cmp.Equal(all[0].Changes, []Change{{Memory: 500 << 20}}) ||
+		!cmp.Equal(all[0].Fix, []string{"raise the memory limit to 500 MiB, or use less memory: what it leaves is too little for its programs and files"}) {
+		t.Errorf("files: %+v", all)
+	}
 	high, n := filled(390<<20), int64(7)
 	high.Memory.High, high.Memory.Over.Held = true, &n
 	high.Bounds, high.Memory = []inspect.Memory{high.Memory}, inspect.Memory{State: inspect.Unlimited}
