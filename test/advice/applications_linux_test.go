@@ -67,6 +67,17 @@ var applications = []entry{
 		command: []string{"HOME/venv/bin/granian", "--interface", "asgi", "--host", "127.0.0.1", "--port", "PORT", "--threads", "8", "app:asgi"}, env: []string{"PYTHONPATH=DIR"},
 	},
 	{
+		name: "Sanic", from: "pip sanic==24.12.0", path: "/", files: map[string]string{"s.py": "from sanic import Sanic, response\napp = Sanic('x')\n@app.get('/')\nasync def h(r):\n  h = 7\n  for i in range(20000): h = (h * 31 + i) & 0xffffffff\n  return response.text(str(h))\n"},
+		command:       []string{"HOME/venv/bin/python", "-m", "sanic", "s.app", "-H", "127.0.0.1", "-p", "PORT", "--no-access-logs"},
+		expertCommand: []string{"HOME/venv/bin/python", "-m", "sanic", "s.app", "-H", "127.0.0.1", "-p", "PORT", "--no-access-logs", "--workers", "{N}"},
+		why:           "one worker cannot use more than one CPU",
+	},
+	{
+		name: "Robyn, 2 processes", from: "pip robyn==0.72.2", path: "/",
+		files:   map[string]string{"r.py": "import os\nfrom robyn import Robyn\napp = Robyn(__file__)\n@app.get('/')\ndef h():\n  h = 7\n  for i in range(20000): h = (h * 31 + i) & 0xffffffff\n  return str(h)\napp.start(host='127.0.0.1', port=int(os.environ['AT']))\n"},
+		command: []string{"HOME/venv/bin/python", "DIR/r.py", "--processes", "2", "--workers", "4"}, env: []string{"AT=PORT"},
+	},
+	{
 		name: "Tornado", from: "pip tornado==6.4.2", path: "/",
 		files:   map[string]string{"t.py": "import sys, tornado.ioloop, tornado.web\nclass H(tornado.web.RequestHandler):\n  def get(self): self.write('ok')\ntornado.web.Application([('/', H)]).listen(int(sys.argv[1]), '127.0.0.1')\ntornado.ioloop.IOLoop.current().start()\n"},
 		command: []string{"HOME/venv/bin/python", "DIR/t.py", "PORT"},
@@ -129,12 +140,29 @@ var applications = []entry{
 		command: []string{"node", "DIR/k.js", "PORT"},
 	},
 	{
+		name: "hapi", from: "npm @hapi/hapi@21.3.12", path: "/",
+		files:   map[string]string{"h.js": handler + "const s = require('HOME/node_modules/@hapi/hapi').server({ port: process.argv[2], host: '127.0.0.1' }); s.route({ method: 'GET', path: '/', handler: work }); s.start()\n"},
+		command: []string{"node", "DIR/h.js", "PORT"},
+	},
+	{
+		name: "workerpool, 8 threads", from: "npm workerpool@9.2.0", path: "/",
+		files: map[string]string{"w.js": "const p = require('HOME/node_modules/workerpool').pool({ workerType: 'thread', maxWorkers: +process.argv[3] }); const f = n => { let h = 7; for (let i = 0; i < n; i++) h = (h * 31 + i) & 0xffffff; return h }\n" +
+			"require('http').createServer(async (q, r) => r.end(String(await p.exec(f, [2000000])))).listen(process.argv[2], '127.0.0.1')\n"},
+		command:       []string{"node", "DIR/w.js", "PORT", "8"},
+		expertCommand: []string{"node", "DIR/w.js", "PORT", "{N}"}, why: "as many threads as CPUs",
+	},
+	{
 		name: "Piscina", from: "npm piscina@4.8.0", path: "/",
 		files: map[string]string{
 			"w.js": handler + "module.exports = work\n",
 			"p.js": "const P = require('HOME/node_modules/piscina'); const p = new P({ filename: 'DIR/w.js' }); require('http').createServer(async (q, r) => r.end(await p.run())).listen(process.argv[2], '127.0.0.1')\n",
 		},
 		command: []string{"node", "DIR/p.js", "PORT"},
+	},
+	{
+		name: "deno serve", from: "npm deno@2.1.4", path: "/",
+		files:   map[string]string{"d.ts": "import { createHash } from 'node:crypto'; import { Buffer } from 'node:buffer'\nexport default { fetch () { let b = Buffer.alloc(4096); for (let i = 0; i < 100; i++) createHash('sha1').update(b).digest().copy(b); return new Response(b.toString('hex', 0, 20)) } }\n"},
+		command: []string{"HOME/node_modules/deno/deno", "serve", "--port", "PORT", "--host", "127.0.0.1", "DIR/d.ts"},
 	},
 	{
 		name: "Deno", from: "npm deno@2.1.4", path: "/",
@@ -149,6 +177,11 @@ var applications = []entry{
 	{
 		name: "JVM, 16 threads", from: "apt openjdk-17-jdk-headless", path: "/cpu", files: map[string]string{"Server.java": testdata("Server.java")}, once: "javac -d DIR DIR/Server.java",
 		command: []string{"java", "-Dsun.net.httpserver.nodelay=true", "-cp", "DIR", "Server", "PORT", "16"},
+	},
+	{
+		name: "WireMock", from: "maven org.wiremock:wiremock-standalone:3.9.1", path: "/",
+		files:   map[string]string{"mappings/a.json": `{"request":{"method":"GET","url":"/"},"response":{"status":200,"body":"ok {{randomValue length=2000}}","transformers":["response-template"]}}`},
+		command: []string{"java", "-jar", "HOME/jars/wiremock-standalone-3.9.1.jar", "--port", "PORT", "--bind-address", "127.0.0.1", "--root-dir", "DIR", "--no-request-journal", "--disable-request-logging"},
 	},
 	{
 		name: "Go 1.26, GOMAXPROCS=8", from: "apt ca-certificates", path: "/cpu", files: map[string]string{"main.go": testdata("main.go"), "go.mod": "module server\n\ngo 1.26\n"},

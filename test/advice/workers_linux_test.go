@@ -50,6 +50,20 @@ var workers = []entry{
 		expertEnv: "POLARS_MAX_THREADS={N}", why: "as many threads as CPUs",
 	},
 	{
+		name: "DuckDB, 8 threads", from: "pip duckdb==1.1.3", works: lines("done"),
+		files: map[string]string{"d.py": "import duckdb, sys\nc = duckdb.connect(config={'threads': int(sys.argv[2])})\nc.execute('create table t as select range%1000 k, range v from range(500000)')\nf = open(sys.argv[1], 'a', 1)\n" +
+			"while True:\n  c.execute('select k, sum(v), avg(sqrt(v)) from t group by k').fetchall(); f.write('\\n')\n"},
+		command:       []string{"HOME/venv/bin/python", "DIR/d.py", "DIR/done", "8"},
+		expertCommand: []string{"HOME/venv/bin/python", "DIR/d.py", "DIR/done", "{N}"}, why: "as many threads as CPUs",
+	},
+	{
+		name: "LightGBM, 8 threads in its code", from: "pip lightgbm==4.5.0", works: lines("done"),
+		files: map[string]string{"l.py": "import lightgbm, numpy, sys\nx = numpy.random.rand(2000, 20); y = (x.sum(1) > 10).astype(int)\nf = open(sys.argv[1], 'a', 1)\n" +
+			"while True:\n  lightgbm.train({'objective': 'binary', 'num_threads': int(sys.argv[2]), 'verbose': -1}, lightgbm.Dataset(x, y), 5); f.write('\\n')\n"},
+		command:       []string{"HOME/venv/bin/python", "DIR/l.py", "DIR/done", "8"},
+		expertCommand: []string{"HOME/venv/bin/python", "DIR/l.py", "DIR/done", "{N}"}, why: "the threads spin while they wait for each other",
+	},
+	{
 		name: "sharp with libvips", from: "npm sharp@0.33.5", works: lines("done"),
 		files: map[string]string{"s.js": "const sharp = require('HOME/node_modules/sharp'), fs = require('fs'); const f = fs.openSync(process.argv[2], 'a')\n" +
 			"const raw = { create: { width: 500, height: 500, channels: 3, background: 'red' } }\n;(async () => { for (;;) { await sharp(raw).blur(3).jpeg().toBuffer(); fs.writeSync(f, '\\n') } })()\n"},

@@ -4,6 +4,7 @@ package commandline
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,6 +39,23 @@ func Assignments(env map[string]string) string {
 		all = append(all, Quoted([]string{name + "=" + env[name]}))
 	}
 	return phrase.List(all)
+}
+
+// Absolute is a command with the absolute path of its program, by the folder in which it
+// runs and its executable, as far as these are known.
+func Absolute(command []string, folder, exe string) []string {
+	if len(command) == 0 {
+		return nil
+	}
+	words := slices.Clone(command)
+	switch name := words[0]; {
+	case filepath.IsAbs(name):
+	case strings.Contains(name, "/") && filepath.IsAbs(folder):
+		words[0] = filepath.Join(folder, name)
+	case exe != "" && filepath.Base(exe) == name:
+		words[0] = exe
+	}
+	return words
 }
 
 // Quoted writes a command for a shell. ${port}, which is millicore's, is quoted too.

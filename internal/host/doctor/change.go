@@ -138,7 +138,7 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 		if value, ok := setting.Env[knob.Env]; ok { // the whole value, with other options
 			text := "try " + commandline.Quoted([]string{knob.Env + "=" + value})
 			if c.Command != nil {
-				text += " and " + commandline.Quoted(c.Command)
+				text += " with " + commandline.Quoted(c.Command)
 			}
 			return text + s.unless() + collector, c
 		}
@@ -361,17 +361,9 @@ func (s service) again() []string {
 // Absolute is a command of the process with the absolute path of its program, if that is
 // known.
 func Absolute(s *inspect.Process, command []string) []string {
-	if len(command) == 0 {
-		return nil
+	exe := s.Exe
+	if s.Info.Runtime == runtimes.Python || s.Info.Runtime == runtimes.Ruby {
+		exe = ""
 	}
-	words := slices.Clone(command)
-	name := words[0]
-	switch {
-	case filepath.IsAbs(name):
-	case strings.Contains(name, "/") && filepath.IsAbs(s.Folder):
-		words[0] = filepath.Join(s.Folder, name)
-	case filepath.Base(s.Exe) == name && s.Info.Runtime != runtimes.Python && s.Info.Runtime != runtimes.Ruby:
-		words[0] = s.Exe
-	}
-	return words
+	return commandline.Absolute(command, s.Folder, exe)
 }

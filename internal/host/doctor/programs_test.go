@@ -113,6 +113,31 @@ func TestTheSchedulersOfErlang(t *testing.T) {
 	}
 }
 
+// Many threads of a library share a low limit, so that none of them ran for long. A server has
+// threads of its own.
+func TestTheThreadsOfALibraryUnderALowLimit(t *testing.T) {
+	for _, test := range []struct {
+		math, server, env, want string
+	}{
+		{"OpenMP", "", "", "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS sets that of most): OpenMP is loaded, and the threads wanted 3.4 CPUs at once"},
+		{"OpenMP", "", "1", "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS=1 is set, which code can override"},
+		{"OpenMP", "gunicorn", "", "raise the limit"},
+		{"", "", "", "raise the limit"},
+	} {
+		p := watched(goService(1, 0.35), 60, 60, 1)
+		p.Info = runtimes.Info{Runtime: runtimes.Python, Math: test.math, Server: test.server, Affinity: 8, Threads: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+		if test.env != "" {
+			p.Info.Env = map[string]string{"OMP_NUM_THREADS": test.env}
+		}
+		length := p.Throttling.Watch.Length
+		p.Threads = &threads.Use{Length: length, Read: 8, Busy: 1, Ran: p.Used, BusyRan: p.Used, Waited: 3 * length}
+		f := examine(p)[0]
+		if raised := strings.HasPrefix(test.want, "raise"); !strings.HasPrefix(f.Fix[0], test.want) || (len(f.Changes) > 0) != raised {
+			t.Errorf("%+v: %q, %+v", test, f.Fix[0], f.Changes)
+		}
+	}
+}
+
 // A pool of a Rust program that its code sizes is changed there: no variable can.
 func TestAPoolThatTheCodeSizes(t *testing.T) {
 	for _, test := range []struct {

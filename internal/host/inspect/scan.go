@@ -186,13 +186,19 @@ func (s *Scanner) first(only Only) (Host, []*group, error) {
 
 // queryWorker counts a worker of a parallel query, by its title.
 func (s *Scanner) queryWorker(pid, server int, host *Host) {
-	if title, err := s.read(pid, "cmdline"); err != nil || !runtimes.IsQueryWorker(string(title)) {
+	if title, err := s.read(pid, "cmdline"); err != nil || !isQueryWorker(string(title)) {
 		return
 	}
 	if host.QueryWorkers == nil {
 		host.QueryWorkers = map[int]int{}
 	}
 	host.QueryWorkers[server]++
+}
+
+// isQueryWorker reports whether a title is that of a worker of a parallel query of PostgreSQL:
+// "postgres: parallel worker for PID 42", with the name of the cluster where it has one.
+func isQueryWorker(title string) bool {
+	return strings.HasPrefix(title, "postgres: ") && strings.Contains(title, "parallel worker for PID ")
 }
 
 // found is a process whose stat was read.

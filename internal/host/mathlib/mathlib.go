@@ -81,7 +81,7 @@ func Setting(name string, present map[string]string, n, threads int) (env map[st
 // variables that are set.
 func Hint(present map[string]string) string {
 	if n, set := present[openMP]; set {
-		return openMP + "=" + n + " is set: if they are more, the program's code sets their number, as threadpoolctl, torch.set_num_threads and omp_set_num_threads do"
+		return openMP + "=" + n + " is set, which code can override, as with threadpoolctl or torch.set_num_threads"
 	}
 	return openMP + " sets that of most"
 }

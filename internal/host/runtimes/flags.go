@@ -15,7 +15,7 @@ func flags(runtime Name, server string, args []string) []string {
 	switch runtime {
 	case JVM:
 		for _, arg := range javaOptions(args) {
-			if strings.HasPrefix(arg, processorsFlag) || arg == noContainerFlag {
+			if strings.HasPrefix(arg, processorsFlag) || arg == noContainerFlag || strings.HasPrefix(arg, "@") {
 				found = append(found, arg)
 			}
 		}

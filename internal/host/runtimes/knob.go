@@ -103,6 +103,26 @@ func jvmKnob(info Info) Knob {
 	}
 }
 
+// argumentFile reports whether an argument of java names a file with more of them.
+func argumentFile(arg string) bool { return strings.HasPrefix(arg, "@") }
+
+// Unless is what would override the variable of a setting where it cannot be seen from
+// outside; "": nothing.
+func Unless(info Info) string {
+	knob := KnobOf(info)
+	s, ok := serverNamed(info.Server)
+	switch {
+	case knob.Env == "":
+	case info.Runtime == Rust:
+		return rustSetting(info) + " in the program's code overrides it: if it is there, change it instead"
+	case info.Runtime == JVM && slices.ContainsFunc(info.Flags, argumentFile):
+		return "-XX:ActiveProcessorCount in a file of arguments (" + info.Flags[slices.IndexFunc(info.Flags, argumentFile)] + ") overrides it: if it is there, change it instead"
+	case ok && s.name == "puma" && (info.Env[s.env] == "" || info.Env[s.env] == "auto"):
+		return "-w in puma's command and workers in config/puma.rb override it: if one of them is there, change it instead"
+	}
+	return ""
+}
+
 // value is the new value of Env for n, given its present value.
 func (k Knob) value(present string, n int) string {
 	v := k.prefix + strconv.Itoa(n)

@@ -248,12 +248,6 @@ func titles(title string) (worker, titled bool) {
 	return false, false
 }
 
-// IsQueryWorker reports whether a title is that of a worker of a parallel query of PostgreSQL:
-// "postgres: parallel worker for PID 42", with the name of the cluster where it has one.
-func IsQueryWorker(title string) bool {
-	return strings.HasPrefix(title, "postgres: ") && strings.Contains(title, "parallel worker for PID ")
-}
-
 // workers counts the worker processes of e: children of the same program with a
 // worker's title (nginx, PHP-FPM), with the variable of Node's cluster module, with the
 // same command (Celery, granian), or with a listening socket that they

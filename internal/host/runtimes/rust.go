@@ -73,23 +73,12 @@ func rustKnob(info Info) Knob {
 	case name == "":
 		return Knob{Words: "Rust programs without Tokio and Rayon have no common setting: see the program's own options, or add replicas"}
 	case info.Threads == 1 && info.Pooled == 1:
+		pool := "Rayon's pool"
+		if info.Tokio {
+			pool = "Tokio's multi-threaded runtime"
+		}
 		return Knob{Setting: rustSetting(info), File: code,
-			Words: "the process has one thread, so its code does not use a pool of threads and " + name + " has no effect: change it there"}
+			Words: "the process has one thread, so its code does not use " + pool + ", and " + name + " has no effect: set " + rustSetting(info) + " there"}
 	}
 	return Knob{Env: name, Words: name + "=n"}
-}
-
-// Unless is what would override the variable of a setting where it cannot be seen from
-// outside; "": nothing.
-func Unless(info Info) string {
-	knob := KnobOf(info)
-	s, ok := serverNamed(info.Server)
-	switch {
-	case knob.Env == "":
-	case info.Runtime == Rust:
-		return rustSetting(info) + " in the program's code overrides it: if it is there, change it instead"
-	case ok && s.name == "puma" && (info.Env[s.env] == "" || info.Env[s.env] == "auto"):
-		return "-w in puma's command and workers in config/puma.rb override it: if one of them is there, change it instead"
-	}
-	return ""
 }

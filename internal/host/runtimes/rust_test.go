@@ -2,6 +2,7 @@ package runtimes
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -50,6 +51,16 @@ func TestRustSettings(t *testing.T) {
 		}
 		if why := Unless(test.info); len(why) < len(test.less) || why[:len(test.less)] != test.less || test.less == "" && why != "" {
 			t.Errorf("%s: %q", test.name, why)
+		}
+	}
+}
+
+// Options in a file of arguments come after those of the variable.
+func TestUnlessAFileOfArguments(t *testing.T) {
+	for command, want := range map[string]bool{"java @/srv/options Main": true, "java Main @all": false, "java -jar a.jar @all": false} {
+		info := Info{Runtime: JVM, Flags: flags(JVM, "", strings.Fields(command))}
+		if why := Unless(info); strings.HasPrefix(why, "-XX:ActiveProcessorCount in a file of arguments (@/srv/options)") != want || !want && why != "" {
+			t.Errorf("%s: %q", command, why)
 		}
 	}
 }
