@@ -159,6 +159,12 @@ type Place struct {
 	Top     string // the mount point: the highest ancestor that can be seen
 }
 
+// Path is the path of a group relative to the mount: "/" is the mount's own group. dir is Dir or
+// above it.
+func (p Place) Path(dir string) string {
+	return path.Join("/", strings.TrimPrefix(dir, strings.TrimSuffix(p.Top, "/")))
+}
+
 // candidates returns the places at which the group of a controller may be
 // seen, best first, or none and no error where the host does not have the
 // controller. It is an error if the host has it and it cannot be seen.

@@ -51,6 +51,14 @@ func UnreadableValue[T any](err error) Value[T] {
 // Get returns the value, and whether there is one.
 func (v Value[T]) Get() (T, bool) { return v.value, v.state == Measured }
 
+// Pointer returns the value; nil if there is none.
+func (v Value[T]) Pointer() *T {
+	if v.state != Measured {
+		return nil
+	}
+	return &v.value
+}
+
 // State returns the state of v.
 func (v Value[T]) State() State { return v.state }
 

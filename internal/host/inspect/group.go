@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
@@ -99,7 +98,7 @@ func (s *Scanner) shared(g cgroup.Group, tightest CPULimit) (all []shared) {
 			continue
 		}
 		l := tightest
-		l.CPUs, l.Period, l.Dir, l.SetBy = own.CPUs, own.Period, dir, below(dir, place.Top)
+		l.CPUs, l.Period, l.Dir, l.SetBy = own.CPUs, own.Period, dir, place.Path(dir)
 		l.Burst, l.CanBurst = own.Burst.Get()
 		all = append(all, shared{l, s.limiter(g, nil, l)})
 	}
@@ -118,19 +117,14 @@ func cpuLimit(g cgroup.Group) CPULimit {
 		return l
 	}
 	l.Version = int(place.Version)
-	l.Group = below(place.Dir, place.Top)
+	l.Group = place.Path(place.Dir)
 	if l.State == Limited {
-		l.SetBy = below(limit.Dir, place.Top)
+		l.SetBy = place.Path(limit.Dir)
 	}
 	if own := g.OwnCPULimit(); own.State == cgroup.Limited {
 		l.Own = own.CPUs
 	}
 	return l
-}
-
-// below is a group's path relative to its mount: "/" is the mount's own group.
-func below(dir, top string) string {
-	return path.Join("/", strings.TrimPrefix(dir, strings.TrimSuffix(top, "/")))
 }
 
 func state(s cgroup.LimitState) State {
@@ -141,13 +135,6 @@ func state(s cgroup.LimitState) State {
 		return Unlimited
 	}
 	return Unknown
-}
-
-func measured[T any](v cgroup.Value[T]) *T {
-	if value, ok := v.Get(); ok {
-		return &value
-	}
-	return nil
 }
 
 // limiter reads the counters of the group that sets a limit: g itself, to which
@@ -181,7 +168,7 @@ func (s *Scanner) setter(g cgroup.Group, limit CPULimit) (cgroup.Group, error) {
 		return g, nil
 	}
 	dirs := []string{limit.Dir}
-	if usage, ok := g.Place(cgroup.CPUAcct).Get(); ok && limit.Version == 1 && below(usage.Dir, usage.Top) == limit.Group {
+	if usage, ok := g.Place(cgroup.CPUAcct).Get(); ok && limit.Version == 1 && usage.Path(usage.Dir) == limit.Group {
 		dirs = append(dirs, path.Join(usage.Top, limit.SetBy))
 	}
 	return s.cgroups.At(dirs...)
@@ -191,7 +178,7 @@ func (s *Scanner) setter(g cgroup.Group, limit CPULimit) (cgroup.Group, error) {
 // limit.
 func ownCounters(g cgroup.Group, limit CPULimit) bool {
 	usage, ok := g.Place(cgroup.CPUAcct).Get()
-	return !limit.Inherited() && (limit.Version != 1 || !ok || below(usage.Dir, usage.Top) == limit.Group)
+	return !limit.Inherited() && (limit.Version != 1 || !ok || usage.Path(usage.Dir) == limit.Group)
 }
 
 // read opens, reads and closes the counters.
@@ -223,7 +210,7 @@ func countsOf(stat cgroup.CPUStat, dir string) (Counts, error) {
 	if !ok1 || !ok2 || !ok3 {
 		return Counts{}, fmt.Errorf("read the counters of %s: %w", dir, reason(stat))
 	}
-	return Counts{Periods: periods, Throttled: throttled, Stopped: stopped, Used: measured(stat.Usage)}, nil
+	return Counts{Periods: periods, Throttled: throttled, Stopped: stopped, Used: stat.Usage.Pointer()}, nil
 }
 
 // reason is why the throttling counters are missing.

@@ -5,7 +5,6 @@ package memory
 
 import (
 	"path"
-	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/cgroup"
@@ -99,9 +98,9 @@ func Limit(g cgroup.Group) Bound {
 	limit := g.MemoryLimit()
 	b := Bound{State: stateOf(limit.State), Limit: limit.Bytes}
 	if place, ok := g.Place(cgroup.Memory).Get(); ok {
-		b.Group = below(place.Dir, place.Top)
+		b.Group = place.Path(place.Dir)
 		if limit.Dir != "" {
-			b.SetBy = below(limit.Dir, place.Top)
+			b.SetBy = place.Path(limit.Dir)
 		}
 	}
 	return b
@@ -116,7 +115,7 @@ func (r *Reader) Others(g cgroup.Group, effective Bound) (all []Bound) {
 	}
 	for dir := place.Dir; ; dir = path.Dir(dir) {
 		for _, b := range r.set(dir, place, g) {
-			b.Group, b.SetBy = effective.Group, below(dir, place.Top)
+			b.Group, b.SetBy = effective.Group, place.Path(dir)
 			if b.High || b.SetBy != effective.SetBy {
 				all = append(all, b)
 			}
@@ -162,7 +161,7 @@ func (r *Reader) Use(g cgroup.Group, open *cgroup.Reader, b *Bound, now time.Tim
 		return
 	}
 	if !b.High {
-		b.OOMKills = measured(of.last.stat.OOMKillsLocal)
+		b.OOMKills = of.last.stat.OOMKillsLocal.Pointer()
 	}
 	if b.SetBy != "" && b.SetBy != b.Group {
 		dir := path.Join(place.Top, b.SetBy)
@@ -174,7 +173,7 @@ func (r *Reader) Use(g cgroup.Group, open *cgroup.Reader, b *Bound, now time.Tim
 		of.lowest = b.Limit
 	}
 	stat := of.last.stat
-	b.Current, b.WorkingSet, b.Unreclaimable, b.Peak = measured(stat.Current), measured(stat.WorkingSet()), measured(stat.Unreclaimable()), measured(stat.Peak)
+	b.Current, b.WorkingSet, b.Unreclaimable, b.Peak = stat.Current.Pointer(), stat.WorkingSet().Pointer(), stat.Unreclaimable().Pointer(), stat.Peak.Pointer()
 	b.Over = of.change()
 }
 
@@ -244,9 +243,9 @@ func (u *use) change() *Change {
 	a, b := &u.first, &u.last
 	return &Change{
 		Length: length, Some: less(b.some, a.some), Full: less(b.full, a.full),
-		Refaults:    less(measured(b.stat.Refaults), measured(a.stat.Refaults)),
-		MajorFaults: less(measured(b.stat.MajorFaults), measured(a.stat.MajorFaults)),
-		Held:        less(measured(b.stat.HighEvents), measured(a.stat.HighEvents)),
+		Refaults:    less(b.stat.Refaults.Pointer(), a.stat.Refaults.Pointer()),
+		MajorFaults: less(b.stat.MajorFaults.Pointer(), a.stat.MajorFaults.Pointer()),
+		Held:        less(b.stat.HighEvents.Pointer(), a.stat.HighEvents.Pointer()),
 	}
 }
 
@@ -264,18 +263,6 @@ func total(s cgroup.Value[cgroup.Stall]) *time.Duration {
 		return &stall.Total
 	}
 	return nil
-}
-
-func measured[T any](v cgroup.Value[T]) *T {
-	if value, ok := v.Get(); ok {
-		return &value
-	}
-	return nil
-}
-
-// below is a group's path relative to its mount: "/" is the mount's own group.
-func below(dir, top string) string {
-	return path.Join("/", strings.TrimPrefix(dir, strings.TrimSuffix(top, "/")))
 }
 
 func stateOf(s cgroup.LimitState) State {
