@@ -116,24 +116,37 @@ func TestTheSchedulersOfErlang(t *testing.T) {
 // Many threads of a library share a low limit, so that none of them ran for long. A server has
 // threads of its own.
 func TestTheThreadsOfALibraryUnderALowLimit(t *testing.T) {
+	const fewer = "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS sets that of most): OpenMP is loaded, and the threads wanted 3.4 CPUs at once"
+	const set = "try OMP_NUM_THREADS=1, unless the program's code sets the number of these threads: OpenMP is loaded, and the threads wanted 3.4 CPUs at once"
 	for _, test := range []struct {
-		math, server, env, want string
+		name, math, server, env string
+		threads                 int
+		want                    string
 	}{
-		{"OpenMP", "", "", "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS sets that of most): OpenMP is loaded, and the threads wanted 3.4 CPUs at once"},
-		{"OpenMP", "", "1", "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS=1 is set, which code can override"},
-		{"OpenMP", "gunicorn", "", "raise the limit"},
-		{"", "", "", "raise the limit"},
+		{"as many as CPUs", "OpenMP", "", "", 8, set},
+		{"and some of the program", "OpenMP", "", "", 12, set},
+		{"a number of its own", "OpenMP", "", "", 13, fewer},
+		{"fewer than CPUs", "OpenMP", "", "", 7, fewer},
+		{"as many as its variable says", "OpenMP", "", "6", 6, set},
+		{"more threads of the program", "OpenMP", "", "6", 20, set},
+		{"fewer than its variable says", "OpenMP", "", "9", 8, "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS=9 is set, which code can override"},
+		{"set already", "OpenMP", "", "1", 8, "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS=1 is set, which code can override"},
+		{"a server with threads", "OpenMP", "gunicorn", "", 8, "raise the limit"},
+		{"no library", "", "", "", 8, "raise the limit"},
 	} {
 		p := watched(goService(1, 0.35), 60, 60, 1)
-		p.Info = runtimes.Info{Runtime: runtimes.Python, Math: test.math, Server: test.server, Affinity: 8, Threads: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+		p.Info = runtimes.Info{Runtime: runtimes.Python, Math: test.math, Server: test.server, Affinity: 8, Threads: test.threads, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
 		if test.env != "" {
 			p.Info.Env = map[string]string{"OMP_NUM_THREADS": test.env}
 		}
 		length := p.Throttling.Watch.Length
 		p.Threads = &threads.Use{Length: length, Read: 8, Busy: 1, Ran: p.Used, BusyRan: p.Used, Waited: 3 * length}
 		f := examine(p)[0]
-		if raised := strings.HasPrefix(test.want, "raise"); !strings.HasPrefix(f.Fix[0], test.want) || (len(f.Changes) > 0) != raised {
-			t.Errorf("%+v: %q, %+v", test, f.Fix[0], f.Changes)
+		if changed := test.want != fewer && !strings.HasPrefix(test.want, "lower"); !strings.HasPrefix(f.Fix[0], test.want) || (len(f.Changes) > 0) != changed {
+			t.Errorf("%s: %q, %+v", test.name, f.Fix[0], f.Changes)
+		}
+		if test.want == set && f.Changes[0].Env["OMP_NUM_THREADS"] != "1" {
+			t.Errorf("%s: %+v", test.name, f.Changes)
 		}
 	}
 }

@@ -136,6 +136,19 @@ func (s service) library() bool {
 	return s.Info.Math != "" && s.Info.Server == "" && s.threads != nil && s.threads.CPUs(s.threads.Ran+s.threads.Waited) > 2*float64(s.fit())
 }
 
+// follows reports whether the number of threads of that library is most likely the one of its
+// variable, or of the CPUs where none is set: the process has as many and, without a variable,
+// few more. Other threads are its program's, and a number that its code sets differs, as the
+// 8 of LightGBM on 2 CPUs.
+func (s service) follows() bool {
+	const own = 4 // threads of an interpreter and its program, beside the library's
+	if mathlib.Declared(s.Info.Math, s.Info.Env) > 0 {
+		return true // Setting has compared it
+	}
+	n, cpus := s.Info.Threads, s.machine()
+	return cpus > 0 && n >= cpus && n <= cpus+own
+}
+
 // usedUp completes the finding about a limit that is used up by threads that may spin, or by
 // some that no longer exist. The kernel does not distinguish threads that compute from those
 // that spin. If more than the limit has CPUs always wanted one, fewer may do the same work,
@@ -147,19 +160,24 @@ func (s service) usedUp(f *Finding) {
 	if units == "" && (always || s.locked() && s.library()) {
 		f.Confidence = Low
 		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
-		if env, ok := mathlib.Setting(s.Info.Math, s.Info.Env, s.fit(), s.Info.Threads); ok && always {
+		why := fmt.Sprintf("%d threads wanted a CPU all the time, and threads that spin while they wait for work use up the quota", s.threads.Full)
+		if !always {
+			why = fmt.Sprintf("%s is loaded, and the threads wanted %.1f CPUs at once; those that wait for each other use up the quota", s.Info.Math, s.threads.CPUs(s.threads.Ran+s.threads.Waited))
+		}
+		if env, ok := mathlib.Setting(s.Info.Math, s.Info.Env, s.fit(), s.Info.Threads); ok && (always || s.follows()) {
 			f.Confidence = Medium
-			s.fix(f, fmt.Sprintf("set %s: %s is loaded, whose threads spin while they wait for each other, and %d threads wanted a CPU all the time",
-				commandline.Assignments(env), s.Info.Math, s.threads.Full), Change{Env: env, Value: s.fit()})
+			text := "set " + commandline.Assignments(env) + ": "
+			if always {
+				why = fmt.Sprintf("%s is loaded, whose threads spin while they wait for each other, and %d threads wanted a CPU all the time", s.Info.Math, s.threads.Full)
+			} else {
+				text = "try " + commandline.Assignments(env) + ", unless the program's code sets the number of these threads: "
+			}
+			s.fix(f, text+why, Change{Env: env, Value: s.fit()})
 			return
 		}
 		setting := "if the program has a setting for the number of its threads, lower it first"
 		if s.locked() {
 			setting = fmt.Sprintf("lower the number of threads of its libraries to %d first (%s)", s.fit(), mathlib.Hint(s.Info.Env))
-		}
-		why := fmt.Sprintf("%d threads wanted a CPU all the time, and threads that spin while they wait for work use up the quota", s.threads.Full)
-		if !always {
-			why = fmt.Sprintf("%s is loaded, and the threads wanted %.1f CPUs at once; those that wait for each other use up the quota", s.Info.Math, s.threads.CPUs(s.threads.Ran+s.threads.Waited))
 		}
 		s.fix(f, setting+": "+why+". Else raise the limit, add replicas, or reduce the load on each")
 		return

@@ -49,23 +49,35 @@ func (l library) matches(file string) bool {
 	})
 }
 
-// Setting returns the variables with which a library has n threads, given the present ones: OMP_NUM_THREADS, and those that override it where they are set. ok is false
-// if it has none, or if the variables have these values already or name more threads than the
-// process has (threads; 0: not known): then its code sets another number.
-func Setting(name string, present map[string]string, n, threads int) (env map[string]string, ok bool) {
-	value := strconv.Itoa(n)
-	env = map[string]string{}
+// Declared is the number of threads of a library by the present variables; 0: none of them
+// sets it, and the library has as many as it sees CPUs.
+func Declared(name string, present map[string]string) int {
 	for _, library := range table {
 		if library.name != name {
 			continue
 		}
-		for _, variable := range library.env { // the first that is set counts
-			if declared, err := strconv.Atoi(present[variable]); err == nil && declared > 0 {
-				if threads > 0 && threads < declared {
-					return map[string]string{}, false
-				}
-				break
+		for _, variable := range library.env {
+			if n, err := strconv.Atoi(present[variable]); err == nil && n > 0 {
+				return n
 			}
+		}
+	}
+	return 0
+}
+
+// Setting returns the variables with which a library has n threads, given the present ones:
+// OMP_NUM_THREADS, and those that override it where they are set. ok is false if it has none,
+// or if the variables have these values already or name more threads than the process has
+// (threads; 0: not known): then its code sets another number.
+func Setting(name string, present map[string]string, n, threads int) (env map[string]string, ok bool) {
+	value := strconv.Itoa(n)
+	env = map[string]string{}
+	if threads > 0 && threads < Declared(name, present) {
+		return env, false
+	}
+	for _, library := range table {
+		if library.name != name {
+			continue
 		}
 		for _, variable := range library.env {
 			old, set := present[variable]
