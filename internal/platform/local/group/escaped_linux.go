@@ -50,15 +50,23 @@ func (r *Run) KillEscaped(g *Group, seen *guard.Processes) (names []string, err 
 	})
 }
 
-// killEach kills the processes that a function finds, until it finds none that runs.
+// killEach kills the processes that a function finds, until it finds none and those that it
+// killed have ended. A process that is about to end has lost its environment, and with it
+// its mark, before it has ended.
 func killEach(find func() ([]guard.Process, error)) (names []string, err error) {
+	var known []guard.Process
 	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
 		all, err := find()
 		if err != nil {
 			return names, err
 		}
-		found := false
 		for _, p := range all {
+			if !slices.Contains(known, p) {
+				known = append(known, p)
+			}
+		}
+		found := false
+		for _, p := range known {
 			name, killed, err := killOne(p)
 			if err != nil {
 				return names, err
