@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/host/commandline"
 	"github.com/millicore/millicore/internal/host/doctor"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/trial"
 )
 
 // kubernetes has the commands for a workload, with a strategic merge patch as their file. A
@@ -83,7 +84,7 @@ func (o *object) patch() string {
 		}
 		if limits := limitsOf(c.change); len(limits) > 0 {
 			if len(c.Requests) > 0 && c.CPU.State == inspect.Limited {
-				line("          # The CPU request is %s, the limit %s; the patch keeps the request.", doctor.Requests(c.Process), doctor.Quantity(c.CPU.CPUs))
+				line("          # The CPU request is %s, the limit %s; the patch keeps the request.", doctor.Requests(c.Process), trial.Quantity(c.CPU.CPUs))
 			}
 			line("          resources:")
 			line("            limits:")
@@ -99,10 +100,10 @@ func (o *object) patch() string {
 func limitsOf(c doctor.Change) map[string]string {
 	limits := map[string]string{}
 	if c.CPUs > 0 {
-		limits["cpu"] = doctor.Quantity(c.CPUs)
+		limits["cpu"] = trial.Quantity(c.CPUs)
 	}
 	if c.Memory > 0 {
-		limits["memory"] = doctor.Mebibytes(c.Memory)
+		limits["memory"] = trial.Mebibytes(c.Memory)
 	}
 	return limits
 }
@@ -144,7 +145,7 @@ func (o *object) systemd(dir string, files map[string]string) (text string) {
 		lines = append(lines, "Environment="+doubleQuoted(strings.ReplaceAll(name+"="+c.Env[name], "%", "%%")))
 	}
 	if c.Command != nil {
-		lines = append(lines, "ExecStart=", "ExecStart="+systemdCommand(doctor.Absolute(o.Process, c.Command)))
+		lines = append(lines, "ExecStart=", "ExecStart="+systemdCommand(trial.Absolute(o.Process, c.Command)))
 	}
 	if lines == nil {
 		return text

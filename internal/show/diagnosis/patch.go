@@ -13,6 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/host/identity"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/paragraphs"
+	"github.com/millicore/millicore/internal/host/trial"
 )
 
 // Patches are the recommended changes as commands for a shell, with comments, and the files
@@ -82,10 +83,10 @@ func (o *object) add(f *doctor.Finding) {
 		}
 		o.comments += lead + display.Plain(f.Words(&c)) + "\n"
 		if c.CPUs > 0 && above(p, p.CPU.SetBy, p.CPU.Group) {
-			o.comments += raisedAbove("CPU", doctor.Quantity(c.CPUs), p.CPU.SetBy)
+			o.comments += raisedAbove("CPU", trial.Quantity(c.CPUs), p.CPU.SetBy)
 		}
 		if c.Memory > 0 && above(p, p.Memory.SetBy, p.Memory.Group) {
-			o.comments += raisedAbove("memory", doctor.Mebibytes(c.Memory), p.Memory.SetBy)
+			o.comments += raisedAbove("memory", trial.Mebibytes(c.Memory), p.Memory.SetBy)
 		}
 		o.replicas = o.replicas || c.Replicas
 	}
