@@ -130,7 +130,7 @@ const packaged = "../../../workloads/node_modules/.bin"
 
 func installed(t *testing.T, name string) string {
 	t.Helper()
-	if path, err := filepath.Abs(filepath.Join(packaged, name)); err == nil && executable(path) {
+	if path, err := filepath.Abs(filepath.Join(packaged, name)); err == nil && isExecutable(path) {
 		return path
 	}
 	path, err := exec.LookPath(name)
@@ -140,7 +140,7 @@ func installed(t *testing.T, name string) string {
 	return path
 }
 
-func executable(path string) bool {
+func isExecutable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }

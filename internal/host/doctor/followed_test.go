@@ -14,6 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/host/runtimes/executable"
 	"github.com/millicore/millicore/internal/host/threads"
 	"github.com/millicore/millicore/test/testkit"
 )
@@ -22,7 +23,7 @@ import (
 type program struct {
 	name, exe string
 	library   string // that it maps
-	binary    runtimes.Binary
+	binary    executable.Facts
 	args      []string // $n is the number
 	env       map[string]string
 	// setting is the one outside of the command and the environment that has the number.
@@ -62,8 +63,8 @@ func gunicornCount(s *situation) int {
 }
 
 func programs() []program {
-	goBinary := func(version string) runtimes.Binary {
-		return runtimes.Binary{Go: &debug.BuildInfo{GoVersion: version}}
+	goBinary := func(version string) executable.Facts {
+		return executable.Facts{Go: &debug.BuildInfo{GoVersion: version}}
 	}
 	const (
 		python = "/usr/bin/python3.11"
@@ -90,13 +91,13 @@ func programs() []program {
 		{name: "JVM by its command", exe: "/jdk/bin/java", library: "/jdk/lib/server/libjvm.so", args: []string{"java", "-XX:ActiveProcessorCount=$n", "Main"},
 			setting: "-XX:ActiveProcessorCount", edit: jvmEdit},
 		{name: ".NET", exe: "/app/App", library: "/usr/share/dotnet/shared/Microsoft.NETCore.App/8.0.1/libcoreclr.so", args: []string{"/app/App"}, env: by("DOTNET_PROCESSOR_COUNT")},
-		{name: "Tokio", exe: "/app/api", binary: runtimes.Binary{Rustc: "1.95.0", Tokio: true}, args: []string{"/app/api"}, env: by("TOKIO_WORKER_THREADS")},
-		{name: "Tokio by its rule", exe: "/app/api", binary: runtimes.Binary{Rustc: "1.95.0", Tokio: true}, args: []string{"/app/api"}},
-		{name: "Rayon", exe: "/app/api", binary: runtimes.Binary{Rustc: "1.95.0", Rayon: true}, args: []string{"/app/api"}, env: by("RAYON_NUM_THREADS")},
-		{name: "Deno", exe: "/usr/bin/deno", binary: runtimes.Binary{Deno: "2.9.6"}, args: []string{"deno", "serve", "--parallel", "m.ts"}, env: by("DENO_JOBS")},
-		{name: "Node.js", exe: "/usr/bin/node", binary: runtimes.Binary{NodeSymbol: true, Node: "22.12.0"}, args: []string{"node", "app.js"}},
-		{name: "Node.js cluster", exe: "/usr/bin/node", binary: runtimes.Binary{NodeSymbol: true, Node: "22.12.0"}, args: []string{"node", "app.js"}, workers: true, count: inFile},
-		{name: "Bun", exe: "/usr/bin/bun", binary: runtimes.Binary{Bun: "1.4.5"}, args: []string{"bun", "app.ts"}},
+		{name: "Tokio", exe: "/app/api", binary: executable.Facts{Rustc: "1.95.0", Tokio: true}, args: []string{"/app/api"}, env: by("TOKIO_WORKER_THREADS")},
+		{name: "Tokio by its rule", exe: "/app/api", binary: executable.Facts{Rustc: "1.95.0", Tokio: true}, args: []string{"/app/api"}},
+		{name: "Rayon", exe: "/app/api", binary: executable.Facts{Rustc: "1.95.0", Rayon: true}, args: []string{"/app/api"}, env: by("RAYON_NUM_THREADS")},
+		{name: "Deno", exe: "/usr/bin/deno", binary: executable.Facts{Deno: "2.9.6"}, args: []string{"deno", "serve", "--parallel", "m.ts"}, env: by("DENO_JOBS")},
+		{name: "Node.js", exe: "/usr/bin/node", binary: executable.Facts{NodeSymbol: true, Node: "22.12.0"}, args: []string{"node", "app.js"}},
+		{name: "Node.js cluster", exe: "/usr/bin/node", binary: executable.Facts{NodeSymbol: true, Node: "22.12.0"}, args: []string{"node", "app.js"}, workers: true, count: inFile},
+		{name: "Bun", exe: "/usr/bin/bun", binary: executable.Facts{Bun: "1.4.5"}, args: []string{"bun", "app.ts"}},
 		{name: "nginx", exe: "/usr/sbin/nginx", args: []string{"nginx: master process nginx -c /etc/n.conf"}, setting: "worker_processes", workers: true, count: inFile},
 		{name: "nginx by its command", exe: "/usr/sbin/nginx", args: []string{"nginx: master process nginx -g daemon off; worker_processes $n;"}, workers: true},
 		{name: "PHP-FPM", exe: "/usr/sbin/php-fpm8.2", args: []string{"php-fpm: master process"}, setting: "pm.max_children", workers: true, count: inFile},

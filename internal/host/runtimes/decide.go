@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/host/mathlib"
+	"github.com/millicore/millicore/internal/host/runtimes/executable"
 )
 
 var (
@@ -170,27 +171,18 @@ func isActix(thread string) bool {
 	return strings.HasPrefix(thread, "actix-rt|") || strings.HasPrefix(thread, "actix-server")
 }
 
-// What goFacts uses of Go's build information.
-const (
-	automaxprocs   = "go.uber.org/automaxprocs"
-	automemlimit   = "github.com/KimMachineGun/automemlimit"
-	defaultGODEBUG = "DefaultGODEBUG"
-)
-
-func isNotable(module string) bool { return module == automaxprocs || module == automemlimit }
-
-func goFacts(b Binary) *GoFacts {
+func goFacts(b executable.Facts) *GoFacts {
 	facts := &GoFacts{Pprof: b.Pprof, Memlimit: b.Memlimit}
 	for _, dep := range b.Go.Deps {
 		switch dep.Path {
-		case automaxprocs:
+		case executable.Automaxprocs:
 			facts.Automaxprocs = moduleVersion(dep)
-		case automemlimit:
+		case executable.Automemlimit:
 			facts.Automemlimit = moduleVersion(dep)
 		}
 	}
 	for _, s := range b.Go.Settings {
-		if s.Key == defaultGODEBUG {
+		if s.Key == executable.DefaultGODEBUG {
 			facts.DefaultGODEBUG = s.Value
 		}
 	}

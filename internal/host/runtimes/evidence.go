@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/millicore/millicore/internal/host/runtimes/executable"
 )
 
 // Evidence is what was read of one process from /proc and its executable, without
@@ -25,7 +27,7 @@ type Evidence struct {
 	Affinity    int           // CPUs of its mask
 	Used        time.Duration // CPU time since its start
 	Workers     int           // worker processes below it
-	Binary      Binary
+	Binary      executable.Facts
 	JavaRelease string // text of the JVM's file "release"
 	Gomaxprocs  int    // read from the memory of a Go process
 	// Unread are the reasons why parts are missing, a sentence each.

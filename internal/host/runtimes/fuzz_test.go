@@ -1,7 +1,6 @@
 package runtimes
 
 import (
-	"bytes"
 	"os"
 	"testing"
 
@@ -32,19 +31,6 @@ func FuzzProc(f *testing.F) {
 					t.Errorf("%s: a setting without a label", exe)
 				}
 			}
-		}
-	})
-}
-
-// FuzzInspect passes arbitrary files to the reader of executables.
-func FuzzInspect(f *testing.F) {
-	if self, err := os.ReadFile("/bin/true"); err == nil {
-		f.Add(self[:min(len(self), 4<<10)]) // headers and segments
-	}
-	f.Add([]byte("\x7fELF\x02\x01\x01"))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		if b, err := inspect(bytes.NewReader(file)); err != nil && b.Go == nil && b.Pprof {
-			t.Error("facts from a file that could not be read")
 		}
 	})
 }

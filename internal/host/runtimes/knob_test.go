@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/millicore/millicore/internal/host/runtimes/executable"
 )
 
 func TestSettings(t *testing.T) {
@@ -202,7 +204,7 @@ func TestKnobOfDeno(t *testing.T) {
 		"deno run m.ts serve":               "no setting gives it a second CPU; add replicas",
 		"deno task serve":                   "no setting gives it a second CPU; add replicas",
 	} {
-		info := Decide(Evidence{Exe: "/usr/bin/deno", Binary: Binary{Deno: "2.9.6"}, Args: strings.Fields(args)})
+		info := Decide(Evidence{Exe: "/usr/bin/deno", Binary: executable.Facts{Deno: "2.9.6"}, Args: strings.Fields(args)})
 		if got := KnobOf(info).Words; !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/procfiles"
+	"github.com/millicore/millicore/internal/host/runtimes/executable"
 )
 
 // FS reads processes from a mounted procfs.
@@ -131,19 +132,19 @@ const mostBinaries = 4096
 
 // known is the result of reading an executable.
 type known struct {
-	binary Binary
+	binary executable.Facts
 	err    error
 }
 
 // inspect reads the executable of a process.
-func (f FS) inspect(pid int) (Binary, error) {
-	read := func() (Binary, error) { return procfiles.Executable(f.host, pid, inspectELF) }
+func (f FS) inspect(pid int) (executable.Facts, error) {
+	read := func() (executable.Facts, error) { return procfiles.Executable(f.host, pid, executable.Read) }
 	if f.identify == nil {
 		return read()
 	}
 	info, err := f.host.Stat(pid, "exe")
 	if err != nil {
-		return Binary{}, err
+		return executable.Facts{}, err
 	}
 	key, ok := f.identify(info)
 	if k, seen := f.binaries[key]; ok && seen {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/procfiles"
+	"github.com/millicore/millicore/internal/host/runtimes/executable"
 	"github.com/millicore/millicore/test/testkit"
 )
 
@@ -341,7 +342,7 @@ func TestRemembering(t *testing.T) {
 	}
 	key := "first"
 	f := On(procfiles.New(root)).WithCache(func(fs.FileInfo) (any, bool) { return key, true })
-	f.binaries[key] = known{binary: Binary{Go: &debug.BuildInfo{GoVersion: "go1.26.8"}}}
+	f.binaries[key] = known{binary: executable.Facts{Go: &debug.BuildInfo{GoVersion: "go1.26.8"}}}
 	for pid := 10; pid < 12; pid++ {
 		if info, err := f.Detect(pid); err != nil || info.Runtime != Go {
 			t.Errorf("process %d: got %+v, %v", pid, info, err)

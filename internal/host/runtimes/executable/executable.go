@@ -1,9 +1,10 @@
-package runtimes
+// Package executable reads what an executable file shows of the runtime that it contains: Go's
+// build information, and marks of Node.js, Bun, Deno and Rust in its data. It decides nothing.
+package executable
 
 import (
 	"bytes"
 	"debug/elf"
-	"io"
 	"regexp"
 	"runtime/debug"
 	"strings"
@@ -11,9 +12,18 @@ import (
 	"github.com/millicore/millicore/internal/host/procfiles"
 )
 
-// Binary is what an executable file shows of the runtime that it contains.
-type Binary struct {
-	Go         *debug.BuildInfo // only the modules and settings that goFacts uses
+// What Facts keeps of Go's build information.
+const (
+	Automaxprocs   = "go.uber.org/automaxprocs"
+	Automemlimit   = "github.com/KimMachineGun/automemlimit"
+	DefaultGODEBUG = "DefaultGODEBUG"
+)
+
+func isNotable(module string) bool { return module == Automaxprocs || module == Automemlimit }
+
+// Facts are what an executable shows. A part that it does not have is empty.
+type Facts struct {
+	Go         *debug.BuildInfo // only the modules and settings above
 	Gomaxprocs uint64           // address of runtime.gomaxprocs in the file; 0: no symbol
 	Pprof      bool             // net/http/pprof is linked in
 	Memlimit   bool             // maxprocs/memlimit is linked in
@@ -42,17 +52,9 @@ var (
 	rustcMark = regexp.MustCompile(`rustc version (\d{1,4}\.\d{1,4}\.\d{1,4})`)
 )
 
-// inspect reads an executable. An error means that it is not a readable ELF file, or that it
+// Read reads an executable. An error means that it is not a readable ELF file, or that it
 // has something which no honest one has; the result is then what was read before.
-func inspect(file io.ReaderAt) (b Binary, err error) {
-	err = procfiles.Parse(file, func(f *procfiles.ELF) error {
-		b, err = inspectELF(f)
-		return err
-	})
-	return b, err
-}
-
-func inspectELF(f *procfiles.ELF) (b Binary, err error) {
+func Read(f *procfiles.ELF) (b Facts, err error) {
 	b.Moved = f.Type == elf.ET_DYN
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
@@ -60,7 +62,7 @@ func inspectELF(f *procfiles.ELF) (b Binary, err error) {
 			break
 		}
 	}
-	if b.Go = f.BuildInfo(isNotable, func(key string) bool { return key == defaultGODEBUG }); b.Go != nil {
+	if b.Go = f.BuildInfo(isNotable, func(key string) bool { return key == DefaultGODEBUG }); b.Go != nil {
 		err := b.inspectGo(f)
 		return b, err
 	}
@@ -71,7 +73,7 @@ func inspectELF(f *procfiles.ELF) (b Binary, err error) {
 // pageSize is the smallest of Linux's page sizes; segments are aligned to more.
 const pageSize = 4096
 
-func (b *Binary) inspectGo(f *procfiles.ELF) (err error) {
+func (b *Facts) inspectGo(f *procfiles.ELF) (err error) {
 	if b.Gomaxprocs, err = f.Symbol("runtime.gomaxprocs", 4); err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func (b *Binary) inspectGo(f *procfiles.ELF) (err error) {
 	return nil
 }
 
-func (b *Binary) inspectMarks(f *procfiles.ELF) {
+func (b *Facts) inspectMarks(f *procfiles.ELF) {
 	if names := f.Section(".dynstr"); names != nil {
 		f.Search(names, func(chunk []byte) bool {
 			b.NodeSymbol = b.NodeSymbol || bytes.Contains(chunk, []byte("_ZN4node5Start"))
