@@ -104,6 +104,9 @@ func programs() []program {
 		{name: "Envoy", exe: "/usr/bin/envoy", args: []string{"envoy", "-c", "e.yaml", "--concurrency", "$n"}},
 		{name: "Envoy by its rule", exe: "/usr/bin/envoy", args: []string{"envoy", "-c", "e.yaml"}},
 		{name: "HAProxy", exe: "/usr/sbin/haproxy", args: []string{"haproxy", "-f", "h.cfg"}, setting: "nbthread", config: "/h.cfg", count: inFile},
+		{name: "lighttpd", exe: "/usr/sbin/lighttpd", args: []string{"lighttpd", "-D", "-f", "l.conf"}, setting: "server.max-worker", workers: true, count: inFile},
+		{name: "BIND", exe: "/usr/sbin/named", args: []string{"/usr/sbin/named", "-f", "-n", "$n"}},
+		{name: "Unbound", exe: "/usr/sbin/unbound", args: []string{"unbound", "-d"}, setting: "num-threads", count: inFile},
 		{name: "Erlang", exe: "/usr/lib/erlang/erts-13.1.5/bin/beam.smp", args: []string{"beam.smp", "--", "-root", "/usr/lib/erlang"},
 			env: map[string]string{"ERL_FLAGS": "+sbwt none +S $n"}, count: func(s *situation) int {
 				words := strings.Fields(s.env["ERL_FLAGS"])
@@ -178,8 +181,12 @@ func (s *situation) info() (runtimes.Info, int) {
 		for i := range n {
 			e.ThreadNames = append(e.ThreadNames, fmt.Sprintf("wrk:worker_%d", i))
 		}
-	case "haproxy":
+	case "haproxy", "unbound":
 		e.Threads = n
+	case "named":
+		for i := range 2 * n {
+			e.ThreadNames = append(e.ThreadNames, fmt.Sprintf("isc-net-%04d", i))
+		}
 	case "beam.smp": // erl passes the options on
 		e.Args = slices.Insert(slices.Clone(s.args), 1, "-S", strconv.Itoa(n))
 	}

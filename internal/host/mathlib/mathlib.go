@@ -1,4 +1,4 @@
-// Package mathlib is the table of libraries of linear algebra and OpenMP: the files by which
+// Package mathlib is the table of libraries of linear algebra, OpenMP and Polars: the files by which
 // they are found, and the variables that set the number of their threads. It is pure.
 package mathlib
 
@@ -14,22 +14,24 @@ import (
 type library struct {
 	name  string
 	files []string // base names, as in path.Match
-	// env are the variables that set the number of its threads; the first that is set counts.
+	// env are the variables that set the number of its threads; the first that is set counts,
+	// and the last is the one to set.
 	env []string
 }
 
 // table is the table of them. One that is loaded beside OpenMP comes before it.
 // Their documentation names the variables: "Setting the number of threads at runtime" of
 // OpenBLAS, "Techniques to Set the Number of Threads" of oneMKL, docs/Multithreading.md of
-// BLIS.
+// BLIS; polars.thread_pool_size of Polars, which reads its variable when it is imported.
 var table = []library{
+	{"Polars", []string{"polars.abi3.so", "_polars_runtime*"}, []string{"POLARS_MAX_THREADS"}},
 	{"oneMKL", []string{"libmkl_*"}, []string{"MKL_NUM_THREADS", openMP}},
 	{"OpenBLAS", []string{"libopenblas*", "libscipy_openblas*"}, []string{"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", openMP}},
 	{"BLIS", []string{"libblis*"}, []string{"BLIS_NUM_THREADS", openMP}},
 	{"OpenMP", []string{"libgomp*", "libiomp5*", "libomp.so*", "libomp-*"}, []string{openMP}},
 }
 
-// openMP is the variable that all of them read.
+// openMP is the variable that all of them read but Polars.
 const openMP = "OMP_NUM_THREADS"
 
 // Of is the first of these libraries among the files that a process has mapped; "": none.
@@ -66,7 +68,7 @@ func Declared(name string, present map[string]string) int {
 }
 
 // Setting returns the variables with which a library has n threads, given the present ones:
-// OMP_NUM_THREADS, and those that override it where they are set. ok is false if it has none,
+// its last one, and those that override it where they are set. ok is false if it has none,
 // or if the variables have these values already or name more threads than the process has
 // (threads; 0: not known): then its code sets another number.
 func Setting(name string, present map[string]string, n, threads int) (env map[string]string, ok bool) {
@@ -79,9 +81,9 @@ func Setting(name string, present map[string]string, n, threads int) (env map[st
 		if library.name != name {
 			continue
 		}
-		for _, variable := range library.env {
+		for i, variable := range library.env {
 			old, set := present[variable]
-			if set || variable == openMP {
+			if set || i == len(library.env)-1 {
 				env[variable], ok = value, ok || old != value
 			}
 		}

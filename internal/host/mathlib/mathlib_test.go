@@ -18,11 +18,25 @@ func TestSetting(t *testing.T) {
 		{"oneMKL", map[string]string{"MKL_NUM_THREADS": "8"}, map[string]string{"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}, true},
 		{"OpenMP", map[string]string{"OMP_NUM_THREADS": "1"}, map[string]string{"OMP_NUM_THREADS": "1"}, false},
 		{"OpenMP", map[string]string{"OMP_NUM_THREADS": "9"}, map[string]string{}, false}, // its code sets fewer
+		{"Polars", map[string]string{"OMP_NUM_THREADS": "8"}, map[string]string{"POLARS_MAX_THREADS": "1"}, true},
+		{"Polars", map[string]string{"POLARS_MAX_THREADS": "1"}, map[string]string{"POLARS_MAX_THREADS": "1"}, false},
 		{"", nil, map[string]string{}, false},
 	} {
 		env, ok := Setting(test.library, test.env, 1, 8)
 		if !maps.Equal(env, test.want) || ok != test.ok {
 			t.Errorf("%s with %v: %v, %v", test.library, test.env, env, ok)
+		}
+	}
+}
+
+// The file of Polars 1.18, and that of releases which have a package for it.
+func TestOf(t *testing.T) {
+	for file, want := range map[string]string{
+		"/venv/polars/polars.abi3.so": "Polars", "/venv/_polars_runtime_32/_polars_runtime.abi3.so": "Polars",
+		"/venv/numpy.libs/libscipy_openblas64_-1.so": "OpenBLAS", "/usr/lib/libpolars.so": "",
+	} {
+		if library := Of([]string{"/lib/libc.so.6", file}); library != want {
+			t.Errorf("%s: %q, want %q", file, library, want)
 		}
 	}
 }

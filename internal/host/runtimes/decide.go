@@ -134,6 +134,13 @@ func decideRuntime(e Evidence, info *Info) {
 	case pythonExe != nil:
 		is(Python, byName, pythonExe[1])
 		info.Lockless = pythonExe[2] != "" && e.Env["PYTHON_GIL"] != "1"
+	case isServer && rubyExe == nil: // libpython or libruby is for modules of it, as of Unbound
+		by := byName
+		if name != info.Program {
+			info.Program, by = name, "the name as which it was started"
+		}
+		is(server.runtime, by, first(server.version, e.Exe))
+		_, info.Musl = e.library("ld-musl-")
 	case hasPython:
 		is(Python, path.Base(python.Path)+", which it loads", first(pyLibrary, python.Path))
 		info.Lockless = pyLibrary.MatchString(python.Path) && pyLibrary.FindStringSubmatch(python.Path)[2] != "" && e.Env["PYTHON_GIL"] != "1"
@@ -143,13 +150,6 @@ func decideRuntime(e Evidence, info *Info) {
 		if rubyExe == nil {
 			info.By = path.Base(ruby.Path) + ", which it loads"
 		}
-	case isServer:
-		by := byName
-		if name != info.Program {
-			info.Program, by = name, "the name as which it was started"
-		}
-		is(server.runtime, by, first(server.version, e.Exe))
-		_, info.Musl = e.library("ld-musl-")
 	case b.Rustc != "":
 		is(Rust, "the Rust compiler's mark in the executable", b.Rustc)
 		info.Tokio = b.Tokio || slices.ContainsFunc(e.ThreadNames, isTokio)
@@ -235,7 +235,7 @@ func decideParallelism(e Evidence, info *Info) {
 				set(n, Declared, name+" in the environment")
 			}
 		}
-	case Nginx:
+	case Nginx, Lighttpd:
 		set(max(info.Workers, 1), Read, count(max(info.Workers, 1), "worker process"))
 	case PHP:
 		if info.Workers > 0 {

@@ -191,6 +191,8 @@ func TestDecide(t *testing.T) {
 			Info{Runtime: Erlang, Version: "13.1.5", VersionFrom: Read, Parallelism: Parallelism{2, Read, "the highest number of its scheduler threads that ran"}}},
 		{"Python with OpenBLAS", Evidence{Exe: "/usr/bin/python3.11", Mappings: mapped("/v/numpy.libs/libscipy_openblas64_-8fb3d286.so", "/v/l/libgomp-24e2ab19.so.1.0.0")},
 			Info{Runtime: Python, Version: "3.11", VersionFrom: Read, Math: "OpenBLAS", Parallelism: Parallelism{1, Read, "1 process, one thread of code per process"}}},
+		{"Unbound, which loads libpython", Evidence{Exe: "/usr/sbin/unbound", Threads: 2, Mappings: []Mapping{{Path: "/usr/lib/libpython3.11.so.1.0"}}},
+			Info{Runtime: Unbound, Threads: 2, Parallelism: Parallelism{2, Read, "its threads"}}},
 		{"HAProxy", Evidence{Exe: "/usr/sbin/haproxy", Threads: 4}, Info{Runtime: HAProxy, Threads: 4, Parallelism: Parallelism{4, Read, "its threads"}}},
 		{"Celery",
 			Evidence{Exe: "/usr/bin/python3.11", Args: []string{"python3", "/usr/bin/celery", "-A", "a", "worker", "-c", "3"}, Workers: 3},

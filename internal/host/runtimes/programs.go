@@ -18,9 +18,10 @@ type program struct {
 	version *regexp.Regexp // finds it in the path of the executable; nil: it is not known
 
 	// threads are the names of the threads that run requests, as in path.Match. They are
-	// counted; beside them the main thread runs requests too if main is true.
-	threads []string
-	main    bool
+	// counted; beside them the main thread runs requests too if main is true, and half of them
+	// have other work if half is true.
+	threads    []string
+	main, half bool
 	// rule is how many requests run at once by default, in words. initial is that number;
 	// 0: it has none, or a rule of its own.
 	rule    string
@@ -78,6 +79,19 @@ var programs = []program{
 	{runtime: Varnish, title: "Varnish", names: []string{"varnishd"},
 		rule: "a thread for each request", advice: "thread_pool_max is the maximum of threads in each of thread_pools",
 		blocks: true},
+	{runtime: Lighttpd, title: "lighttpd", names: []string{"lighttpd"},
+		rule: "one process, unless server.max-worker is set", initial: 1,
+		setting: "server.max-worker", file: "lighttpd's configuration", alone: true},
+	// Of 9.18, where each CPU has two threads: its netmgr.c serves with the first half of them.
+	{runtime: BIND, title: "BIND", names: []string{"named"}, threads: []string{"isc-net-*"}, half: true,
+		rule:    "a thread for each CPU of the affinity mask",
+		options: []string{"-n"}, setting: "-n", file: "named's command", alone: true, other: true},
+	{runtime: Unbound, title: "Unbound", names: []string{"unbound"}, threads: []string{"*"},
+		rule: "one thread, unless num-threads is set", initial: 1,
+		setting: "num-threads", file: "unbound.conf", other: true},
+	// Threads for other work have its name too, so they are not counted.
+	{runtime: H2O, title: "H2O", names: []string{"h2o"},
+		rule: "a thread for each CPU, unless num-threads is set", setting: "num-threads", file: "h2o.conf"},
 }
 
 // programNamed finds the row of a program by the names as which it may have been started.
@@ -120,6 +134,8 @@ func (p program) counted(names []string, all int) Parallelism {
 		}
 	}
 	switch {
+	case p.half:
+		n, from = n/2, "half of "+from
 	case p.threads[0] == "*":
 		n, from = all, "its threads"
 	case p.main && len(names) > 0:

@@ -39,6 +39,9 @@ func TestOptionsOfPrograms(t *testing.T) {
 		{Memcached, []string{"memcached", "--threads=4"}, []string{"memcached", "--threads=1"}, true},
 		{Memcached, []string{"memcached"}, []string{"memcached", "-t", "1"}, true},
 		{Memcached, []string{"gosu", "memcache", "memcached"}, nil, false},
+		{BIND, []string{"/usr/sbin/named", "-f", "-n", "8"}, []string{"/usr/sbin/named", "-f", "-n", "1"}, true},
+		{BIND, []string{"/usr/sbin/named", "-f"}, []string{"/usr/sbin/named", "-f", "-n", "1"}, true},
+		{Lighttpd, []string{"lighttpd", "-D", "-f", "l.conf"}, nil, false},
 		{Redis, nil, nil, false},
 		{MariaDB, []string{"mariadbd"}, nil, false},
 	} {
@@ -58,6 +61,9 @@ func TestDefaultOfPrograms(t *testing.T) {
 		{Info{Runtime: Memcached}, 4, "memcached runs 4 threads, regardless of the limit"},
 		{Info{Runtime: Memcached, Flags: []string{"-t", "2"}}, 2, "-t 2 is in its command"},
 		{Info{Runtime: Redis}, 1, "Redis runs one thread, unless io-threads is set, regardless of the limit"},
+		{Info{Runtime: BIND, Flags: []string{"-n", "8"}}, 8, "-n 8 is in its command"},
+		{Info{Runtime: Lighttpd}, 1, "lighttpd runs one process, unless server.max-worker is set, regardless of the limit"},
+		{Info{Runtime: H2O}, 0, "H2O runs a thread for each CPU, unless num-threads is set, regardless of the limit"},
 		{Info{Runtime: Postgres}, 0, "PostgreSQL runs a process for each connection, regardless of the limit"},
 	} {
 		if n, why := Default(test.info, LimitOf(0.5), Machine{Online: 8}); n != test.want || why != test.why {
@@ -74,6 +80,7 @@ func TestLeast(t *testing.T) {
 	}{
 		{Redis, 0.3, 1}, {Redis, 1.5, 1}, {Redis, 2.5, 2}, {Memcached, 0.3, 1}, {Memcached, 1.5, 2},
 		{Go, 0.3, 2}, {Go, 2.5, 3}, {Nginx, 2, 2},
+		{BIND, 0.35, 1}, {Lighttpd, 0.35, 1}, {Unbound, 0.35, 2},
 	} {
 		if n := Least(Info{Runtime: test.runtime}, test.cpus); n != test.want {
 			t.Errorf("%s under %v: %d, want %d", test.runtime, test.cpus, n, test.want)

@@ -43,6 +43,10 @@ const (
 	MySQL     Name = "mysql"
 	Apache    Name = "apache"
 	Varnish   Name = "varnish"
+	Lighttpd  Name = "lighttpd"
+	BIND      Name = "bind"
+	Unbound   Name = "unbound"
+	H2O       Name = "h2o"
 	Unknown   Name = "unknown"
 )
 

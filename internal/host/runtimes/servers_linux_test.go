@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -90,6 +91,62 @@ func TestRealMemcached(t *testing.T) {
 			n, _ := Default(info, LimitOf(0.5), Machine{Online: 64})
 			return info.Runtime == Memcached && info.Parallelism == Parallelism{n, Read, "its threads mc-worker"}
 		})
+	}
+}
+
+// Servers with one setting for the number of their threads or processes.
+func TestRealNumbers(t *testing.T) {
+	for _, test := range []struct {
+		program, conf string // DIR and PORT are replaced
+		args          []string
+		want          Info
+		setting       string
+	}{
+		{"lighttpd", "server.document-root = \"DIR\"\nserver.port = PORT\nserver.bind = \"127.0.0.1\"\nserver.max-worker = 3\n",
+			[]string{"-D", "-f", "CONF"}, Info{Runtime: Lighttpd, Parallelism: Parallelism{3, Read, "3 worker processes"}}, "server.max-worker"},
+		{"named", "options { directory \"DIR\"; listen-on port PORT { 127.0.0.1; }; listen-on-v6 { none; }; pid-file none; session-keyfile none; };\ncontrols { };\n",
+			[]string{"-f", "-c", "CONF", "-n", "3"}, Info{Runtime: BIND, Parallelism: Parallelism{3, Read, "half of its threads isc-net-n"}}, "-n"},
+		{"unbound", "server:\n interface: 127.0.0.1\n port: PORT\n num-threads: 3\n chroot: \"\"\n username: \"\"\n pidfile: \"\"\n use-syslog: no\n directory: \"DIR\"\nremote-control:\n control-enable: no\n",
+			[]string{"-d", "-c", "CONF"}, Info{Runtime: Unbound, Parallelism: Parallelism{3, Read, "its threads"}}, "num-threads"},
+		{"h2o", "num-threads: 3\nlisten:\n  port: PORT\n  host: 127.0.0.1\nhosts:\n  default:\n    paths:\n      /:\n        file.dir: DIR\n",
+			[]string{"-m", "worker", "-c", "CONF"}, Info{Runtime: H2O}, "num-threads"},
+	} {
+		t.Run(test.program, func(t *testing.T) {
+			program := installed(t, test.program)
+			dir := t.TempDir()
+			conf := filepath.Join(dir, "conf")
+			write(t, conf, strings.NewReplacer("DIR", dir, "PORT", freePort(t)).Replace(test.conf))
+			for i, arg := range test.args {
+				if arg == "CONF" {
+					test.args[i] = conf
+				}
+			}
+			until(t, exec.Command(program, test.args...), syscall.SIGTERM, func(info Info) bool {
+				return info.Runtime == test.want.Runtime && info.Parallelism == test.want.Parallelism && KnobOf(info).Setting == test.setting
+			})
+		})
+	}
+}
+
+// Polars has the threads of its variable. Each is named polars-n.
+func TestRealPolars(t *testing.T) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	python := filepath.Join(home, ".cache/millicore/advice/venv/bin/python") // of test/advice
+	if exec.Command(python, "-c", "import polars").Run() != nil {
+		t.Skip("Polars is not installed")
+	}
+	env, ok := mathlib.Setting("Polars", nil, 3, 0)
+	cmd := start(t, "ready", []string{"POLARS_MAX_THREADS=" + env["POLARS_MAX_THREADS"]}, python, "-c",
+		"import polars, time; polars.thread_pool_size(); print('ready', flush=True); time.sleep(100)")
+	testkit.Until(t, "all threads of the pool have named themselves", func() bool {
+		names, _ := Host().threadNames(cmd.Process.Pid)
+		return len(slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, "polars-") })) == 3
+	})
+	if info, err := Detect(cmd.Process.Pid); err != nil || !ok || info.Math != "Polars" || info.Env["POLARS_MAX_THREADS"] != "3" {
+		t.Errorf("%q with %v, %v", info.Math, info.Env, err)
 	}
 }
 
