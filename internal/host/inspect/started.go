@@ -29,11 +29,7 @@ func (s *Scanner) started(p *Process) {
 	case "puma":
 		p.Config = s.pumaConfig(p)
 	}
-	if p.Pod != "" {
-		namespace, pod, container := s.inPod(p.ContainerID)
-		p.Namespace, p.PodContainer = namespace, container
-		p.Container = cmp.Or(pod, p.Container) // with the host's network HOSTNAME is that of the node
-	}
+	s.inItsPod(p)
 	if p.Pod != "" && p.CPU.State == Limited && !p.CPU.Inherited() {
 		p.Requests = s.requests(p.CPU)
 	}
@@ -50,6 +46,16 @@ func (s *Scanner) started(p *Process) {
 	case runtimes.HAProxy:
 		p.Config = s.haproxyConfig(p)
 	}
+}
+
+// inItsPod adds the names that the kubelet gives a container.
+func (s *Scanner) inItsPod(p *Process) {
+	if p.Pod == "" {
+		return
+	}
+	namespace, pod, container := s.inPod(p.ContainerID)
+	p.Namespace, p.PodContainer = namespace, container
+	p.Container = cmp.Or(pod, p.Container) // with the host's network HOSTNAME is that of the node
 }
 
 var number = regexp.MustCompile(`\b\d{2,5}\b`)

@@ -72,27 +72,6 @@ func TestWhetherAProcessListens(t *testing.T) {
 	}
 }
 
-// A watcher knows how to start a process again, as a scan does.
-func TestAWatcherKnowsHowToStartAgain(t *testing.T) {
-	h := newTree(t)
-	h.group("/a", 1, 100, 10)
-	h.process(10, 1, "a", "/a", "/app/server", "./server", "8080")
-	h.link("/srv/app", "proc/10/cwd")
-	h.write("proc/10/net/tcp", "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"+
-		"   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 777 1 x\n")
-	h.link("net:[1]", "proc/10/ns/net")
-	h.link("socket:[777]", "proc/10/fd/3")
-	w := New(h.root).Watch(Only{})
-	defer w.Close()
-	seen, err := w.Look()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := seen[0].Processes[0]; p.Exe != "/app/server" || p.Folder != "/srv/app" || p.Port != 8080 {
-		t.Errorf("got %q, %q, %d", p.Exe, p.Folder, p.Port)
-	}
-}
-
 func TestGunicornsConfiguration(t *testing.T) {
 	for _, test := range []struct {
 		name, file, text, args, want string

@@ -29,8 +29,8 @@ type Watcher struct {
 	turn      int
 	keep      int // the maximum number of groups with open files
 	kept      int
-	closely   atomic.Pointer[[]string] // the groups of which looks read more
-	threads   map[int]*threads.Reading // of their processes, at the last look
+	closely   atomic.Pointer[map[string]bool] // the groups of which looks read more
+	readings  map[string]*reading             // of these, by directory
 }
 
 // Seen is the state of a group that sets a CPU limit.
@@ -40,7 +40,8 @@ type Seen struct {
 	Counts    Counts // since the group was created
 	Processes []Process
 	// Memory is of its first process's group, and Waited how many CPUs its threads waited for
-	// on average since the last look; nil: not measured. Only Closely's groups have them.
+	// on average between the last two readings of them; nil: not measured. Only Closely's
+	// groups have them, and looks that follow each other sooner than apart have the same.
 	Memory *Memory
 	Waited *float64
 }
@@ -78,14 +79,30 @@ func (s *Scanner) Watch(only Only) *Watcher {
 	}
 }
 
-// mostClosely is of how many groups a look reads more: a look at 1,000 must stay cheap.
-const mostClosely = 40
+// mostClosely is of how many groups looks read more, and apart the least time between two
+// such readings of a group: looks at 1,000 groups must stay cheap.
+const (
+	mostClosely = 40
+	apart       = 1500 * time.Millisecond
+)
+
+// reading is what was read of one of Closely's groups.
+type reading struct {
+	at      time.Time
+	memory  *Memory
+	threads map[int]*threads.Reading // by pid
+	waited  *float64                 // since the reading before; nil: not measured
+	first   bool                     // there was none before
+}
 
 // Closely makes the next looks read the memory and the threads of the first of these groups
 // too, at most mostClosely. Unlike the other methods it may be called during a look.
 func (w *Watcher) Closely(dirs []string) {
-	dirs = dirs[:min(len(dirs), mostClosely)]
-	w.closely.Store(&dirs)
+	chosen := make(map[string]bool, mostClosely)
+	for _, dir := range dirs[:min(len(dirs), mostClosely)] {
+		chosen[dir] = true
+	}
+	w.closely.Store(&chosen)
 }
 
 // Close closes the files of the counters.
@@ -223,7 +240,7 @@ func (w *Watcher) meet(fresh []found) {
 			p, g, err := s.glance(f, names, w.only)
 			if err == nil && p.CPU.State == Limited {
 				err = s.study(f, &p, g, parents[f.pid])
-				s.started(&p)
+				s.inItsPod(&p)
 			}
 			if err == nil {
 				known = &followed{process: p, group: g, workers: parents[f.pid], settled: p.CPU.State == Limited && !s.young(f.stat)}
@@ -265,39 +282,56 @@ func (w *Watcher) count() []Seen {
 	return all
 }
 
-// more reads what Closely asks for.
+// more adds what Closely asks for, and reads it where the last reading is old enough.
 func (w *Watcher) more(all []Seen) {
-	var dirs []string
-	if chosen := w.closely.Load(); chosen != nil {
-		dirs = *chosen
+	var chosen map[string]bool
+	if c := w.closely.Load(); c != nil {
+		chosen = *c
 	}
-	now := map[int]*threads.Reading{}
-	left := ofAll
+	now, left := map[string]*reading{}, ofAll
 	for i := range all {
 		one := &all[i]
-		if !slices.Contains(dirs, one.Dir) {
+		if !chosen[one.Dir] {
 			continue
 		}
-		one.Memory = w.memory(one.Dir, w.processes[one.Processes[0].PID])
-		var sum threads.Use
-		for _, p := range one.Processes {
-			reading := w.scanner.threads(p.PID, 0, min(mostThreads, left))
-			if reading == nil || left <= 0 {
-				continue
-			}
-			now[p.PID], left = reading, left-len(reading.Of)
-			if before := w.threads[p.PID]; before != nil {
-				if use := reading.Since(before); use != nil {
-					sum = sum.Add(*use)
-				}
-			}
+		r := w.readings[one.Dir]
+		if r == nil || r.first || one.At.Sub(r.at) >= apart {
+			r = w.closer(one, r, &left)
 		}
-		if sum.Length > 0 {
-			waited := sum.CPUs(sum.Waited)
-			one.Waited = &waited
+		now[one.Dir] = r
+		one.Memory, one.Waited = r.memory, r.waited
+	}
+	w.readings = now
+}
+
+// closer reads the memory and the threads of a group, of which before is the last reading; nil:
+// there is none. It lowers left, the number of threads that may be read.
+func (w *Watcher) closer(one *Seen, before *reading, left *int) *reading {
+	r := &reading{at: one.At, threads: map[int]*threads.Reading{}, first: before == nil}
+	r.memory = w.memory(one.Dir, w.processes[one.Processes[0].PID])
+	var sum threads.Use
+	for _, p := range one.Processes {
+		if *left <= 0 {
+			break
+		}
+		now := w.scanner.threads(p.PID, 0, min(mostThreads, *left))
+		if now == nil {
+			continue
+		}
+		r.threads[p.PID] = now
+		*left -= len(now.Of)
+		if before == nil || before.threads[p.PID] == nil {
+			continue
+		}
+		if use := now.Since(before.threads[p.PID]); use != nil {
+			sum = sum.Add(*use)
 		}
 	}
-	w.threads = now
+	if sum.Length > 0 {
+		waited := sum.CPUs(sum.Waited)
+		r.waited = &waited
+	}
+	return r
 }
 
 // memory reads the memory of a process's group, from the files of its counters where that group

@@ -141,6 +141,15 @@ func TestAWatcherLooksClosely(t *testing.T) {
 	if one := look(); one.Waited == nil || *one.Waited != 0.75 {
 		t.Errorf("its threads waited for 0.75 CPUs: got %v", one.Waited)
 	}
+	// A second later the last reading still counts, and the next one is over both seconds.
+	h.write("proc/10/task/10/schedstat", "1200000000 3250000000 7\n")
+	h.write("sys/fs/cgroup/a/memory.current", "104857700\n")
+	if one := look(); one.Waited == nil || *one.Waited != 0.75 || *one.Memory.WorkingSet != 100_000_000 {
+		t.Errorf("read again too soon: waited %v, memory %+v", one.Waited, one.Memory)
+	}
+	if one := look(); one.Waited == nil || *one.Waited != 0.25 || *one.Memory.WorkingSet != 100_000_100 {
+		t.Errorf("0.5 s in 2 s are 0.25 CPUs: waited %v, memory %+v", one.Waited, one.Memory)
+	}
 }
 
 // A JVM that is met before it has loaded its library is one later, and so are its
