@@ -15,11 +15,19 @@ const mapped = "MILLICORE_TEST_MAPS"
 // long as it runs: "mapped:FILE" or "cached:FILE".
 const reading = "MILLICORE_TEST_READS"
 
+// growing is the variable by which a test starts this program as one that uses so many bytes of
+// memory, and one page after the other until then: "READY:IN ALL".
+const growing = "MILLICORE_TEST_GROWS"
+
 func TestMain(m *testing.M) {
 	if use, name, ok := strings.Cut(os.Getenv(reading), ":"); ok {
 		if err := readFile(name, use == "mapped"); err != nil {
 			fmt.Println(err)
 		}
+		os.Exit(1)
+	}
+	if sizes := os.Getenv(growing); sizes != "" {
+		fmt.Println(grow(sizes))
 		os.Exit(1)
 	}
 	if name := os.Getenv(mapped); name != "" {

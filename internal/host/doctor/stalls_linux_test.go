@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -89,6 +90,75 @@ func TestRealPageCacheIsNoMemoryPressure(t *testing.T) {
 			}
 			if (len(found) == 1 && found[0].Rule == doctor.StalledForMemory) != want || !want && found != nil {
 				t.Errorf("found %+v with %+v over the watch", found, m.Over)
+			}
+		})
+	}
+}
+
+// grow uses memory page by page. It writes a line at the first of two sizes, and stops at the
+// second until the process is killed.
+func grow(sizes string) error {
+	var ready, all int
+	if _, err := fmt.Sscanf(sizes, "%d:%d", &ready, &all); err != nil {
+		return err
+	}
+	memory, err := syscall.Mmap(-1, 0, all, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		return err
+	}
+	const page = 4096
+	for at := 0; at < all; at += page {
+		memory[at] = 1
+		if at == ready {
+			fmt.Println("ready")
+		}
+	}
+	time.Sleep(time.Hour) // it is killed
+	return nil
+}
+
+// A group that wants more than its memory.high is held up by the kernel, and one that needs
+// less is not. Without swap the kernel can evict nothing of what these programs use.
+func TestRealMemoryHigh(t *testing.T) {
+	testkit.Long(t, "programs under a real memory.high")
+	const high = 64 << 20
+	groups.New(t).SlowMemory(t, high) // skips all where there is none
+	for use, test := range map[string]struct {
+		ready, all int
+		want       bool
+	}{
+		"half":            {high/2 - 4096, high / 2, false},
+		"more than it is": {high / 2, 4 * high, true},
+	} {
+		t.Run(use, func(t *testing.T) {
+			g := groups.New(t)
+			g.SlowMemory(t, high)
+			cmd := g.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), "GOMAXPROCS=1", fmt.Sprintf("%s=%d:%d", growing, test.ready, test.all))
+			testkit.StartReady(t, cmd, "ready")
+			host, err := inspect.New("").Scan(context.Background(), inspect.Only{PID: cmd.Process.Pid}, 3*time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bounds := host.Processes[0].Bounds
+			if len(bounds) != 1 || !bounds[0].High || bounds[0].Limit != high {
+				t.Fatalf("its bounds are %+v", bounds)
+			}
+			over := bounds[0].Over
+			if held := over != nil && over.Held != nil && *over.Held > 0; held != test.want {
+				t.Errorf("held up: %v, over the watch %+v", held, over)
+			}
+			var found []doctor.Rule
+			for _, f := range doctor.Examine(host) {
+				found = append(found, f.Rule)
+				t.Log(f.Title, f.Evidence, f.Fix)
+			}
+			var want []doctor.Rule
+			if test.want {
+				want = []doctor.Rule{doctor.StalledForMemory}
+			}
+			if !slices.Equal(found, want) {
+				t.Errorf("found %v, want %v; over the watch %+v", found, want, over)
 			}
 		})
 	}

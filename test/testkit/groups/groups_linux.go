@@ -154,6 +154,16 @@ func (g *Group) LimitMemory(t testing.TB, bytes int64) {
 	write(t, g.memory, name, strconv.FormatInt(bytes, 10))
 }
 
+// SlowMemory sets memory.high in bytes: above it the kernel slows the processes and kills
+// none. It skips the test where the kernel has none.
+func (g *Group) SlowMemory(t testing.TB, bytes int64) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(g.memory, "memory.high")); err != nil {
+		t.Skip("cgroup v2 only: memory.high")
+	}
+	write(t, g.memory, "memory.high", strconv.FormatInt(bytes, 10))
+}
+
 // Add moves a process into the group.
 func (g *Group) Add(t testing.TB, pid int) {
 	t.Helper()
