@@ -174,7 +174,7 @@ func measured(t *testing.T, d drawn, r *result) {
 // besides starts a process that uses a CPU as long as the test runs.
 func besides(t *testing.T) {
 	t.Helper()
-	testkit.Start(t, exec.Command("/bin/sh", "-c", "while :; do :; done"))
+	testkit.StartTied(t, exec.Command("/bin/sh", "-c", "while :; do :; done"))
 }
 
 // judge says whether a change helps: the rate at saturation rises or the p99 at 60% falls,

@@ -123,7 +123,7 @@ func serve(t *testing.T, c cell, dir string, changes []doctor.Change) *service {
 	}
 	defer output.Close()
 	s.command.Stdout, s.command.Stderr = output, output
-	testkit.Start(t, s.command)
+	testkit.StartTied(t, s.command)
 	if c.program.quiet {
 		return s
 	}
@@ -215,7 +215,7 @@ func (s *service) load(rate float64, seconds int) figures {
 	cmd := exec.Command(filepath.Join(folder, "millicore"), append(args, s.url)...)
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &log
-	err := cmd.Run()
+	err := testkit.RunTied(cmd)
 	var f figures
 	if json.Unmarshal(out.Bytes(), &f) != nil {
 		s.t.Fatalf("%s: %v: %s", s.cell, err, log.String())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/host/doctor"
+	"github.com/millicore/millicore/test/testkit"
 )
 
 // entry is a program of the campaign with the load that it is made for. In its texts PORT and
@@ -138,7 +139,7 @@ func (e *entry) clientRate(s *service, seconds int) float64 {
 	cmd := exec.Command("/bin/sh", "-c", within.Replace(e.client))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
+	err := testkit.RunTied(cmd)
 	all := e.said.FindAllStringSubmatch(out.String(), -1)
 	if len(all) == 0 {
 		s.t.Fatalf("%s: its client says no rate: %v: %s", e.name, err, out.String())

@@ -14,10 +14,15 @@ import (
 // the test has done so. Its own children are not: a shell has to exec its last program.
 func Start(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
+	start(t, cmd, cmd.Start)
+}
+
+func start(t testing.TB, cmd *exec.Cmd, how func() error) {
+	t.Helper()
 	if cmd.WaitDelay == 0 {
 		cmd.WaitDelay = Patience // a descendant that holds its output does not block Wait for longer
 	}
-	if err := cmd.Start(); err != nil {
+	if err := how(); err != nil {
 		t.Fatalf("start %s: %v", cmd.Path, err)
 	}
 	t.Cleanup(func() { Kill(cmd) })
