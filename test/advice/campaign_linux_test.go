@@ -74,7 +74,7 @@ const helps, harms, nothing = "helps", "harms", "no difference"
 // choose. Nobody here wrote the programs; the expert's setting was written down before
 // anything was measured (entries). MILLICORE_ADVICE_CAMPAIGN is the number of cases to draw,
 // MILLICORE_ADVICE_SEED repeats a draw, MILLICORE_ADVICE selects cases by a part of their names,
-// and MILLICORE_ADVICE_OUT is a file of results, whose
+// MILLICORE_ADVICE_CPUS gives all of them one limit, alone, and MILLICORE_ADVICE_OUT is a file of results, whose
 // cases are not measured again: so a campaign can be ended and resumed.
 func TestTheCampaign(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("MILLICORE_ADVICE_CAMPAIGN"))
@@ -90,7 +90,11 @@ func TestTheCampaign(t *testing.T) {
 	}
 	t.Logf("MILLICORE_ADVICE_SEED=%d", seed)
 	all := resumed(t)
+	cpus, _ := strconv.ParseFloat(os.Getenv("MILLICORE_ADVICE_CPUS"), 64)
 	for _, d := range draws(seed, n) {
+		if cpus > 0 {
+			d.cpus, d.neighbour = cpus, false
+		}
 		if !strings.Contains(d.String(), os.Getenv("MILLICORE_ADVICE")) || slices.ContainsFunc(all, func(r result) bool { return r.Case == d.String() }) {
 			continue
 		}
@@ -128,7 +132,7 @@ type candidate struct {
 // measured looks at a case with doctor, and measures each change against the program as it
 // is, in turns.
 func measured(t *testing.T, d drawn, r *result) {
-	seconds, repeats := testkit.Samples(3, 5, 5), testkit.Samples(2, 6, 6)
+	seconds, repeats := testkit.Samples(3, 3, 5), testkit.Samples(2, 6, 6)
 	c := cell{program: d.entry.program(), path: d.entry.path, cpus: d.cpus}
 	if d.neighbour {
 		besides(t)

@@ -102,6 +102,7 @@ func Examine(host inspect.Host) []Finding {
 			continue
 		}
 		found := s.throttled()
+		found = append(found, s.handsOver(found)...)
 		throttled = append(throttled, found...)
 		saturated = append(saturated, s.saturated(host, found)...)
 		saturated = append(saturated, s.spareCPU()...)

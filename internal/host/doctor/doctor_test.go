@@ -533,7 +533,8 @@ func TestFewerAreAdvised(t *testing.T) {
 		{"of two, under less than a CPU", busy(4, 0.5, 100, 100, 1, 128*ms), nil, 2},
 		{"of another process", busy(8, 2, 90, 100, 1, 100*ms), func(p *inspect.Process) { p.Used /= 3 }, 0},
 		{"where the CPU time was not measured", busy(8, 2, 90, 100, 1, 100*ms), func(p *inspect.Process) { p.Throttling.Watch.Used = nil }, 0},
-		{"where the host's CPUs are fewer", busy(8, 2, 90, 100, 1, 100*ms), func(p *inspect.Process) { p.Info.Affinity = 2 }, 0},
+		{"where the host's CPUs are far fewer", busy(8, 2, 90, 100, 1, 100*ms), func(p *inspect.Process) { p.Info.Affinity = 2 }, 2},
+		{"where the host's CPUs are fewer", busy(7, 2, 90, 100, 1, 100*ms), func(p *inspect.Process) { p.Info.Affinity = 2 }, 0},
 		{"the runtime's minimum, at saturation", busy(2, 1, 88, 101, 0.97, 48*ms), func(p *inspect.Process) { p.Info.Env = nil }, 0},
 		{"the runtime's minimum, at ordinary load", busy(2, 1, 1, 61, 0.74, 30*ms), func(p *inspect.Process) { p.Info.Env = nil }, 0},
 		{"Tokio", busy(8, 2, 90, 100, 1, 100*ms), func(p *inspect.Process) {

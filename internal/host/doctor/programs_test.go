@@ -151,6 +151,52 @@ func TestTheThreadsOfALibraryUnderALowLimit(t *testing.T) {
 	}
 }
 
+// Threads that hand over to each other after microseconds do little else, whatever their library
+// is. Those behind the lock of the interpreter, and those of a server, look like it and are not.
+func TestThreadsThatHandOver(t *testing.T) {
+	const µs = time.Microsecond
+	for _, test := range []struct {
+		name         string
+		limit, used  float64
+		throttled    int64
+		math, server string
+		turn         time.Duration
+		wanted       float64
+		rule         Rule
+		confidence   Confidence
+		env          string
+		fix          string
+	}{
+		{"Polars, under a low limit", 0.35, 1, 60, "", "", 10 * µs, 6.2, LimitUsedUp, Low, "", "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS sets that of most): its threads wanted 6.2 CPUs at once and ran for 10.0 µs each time"},
+		{"threads behind the lock", 0.35, 1, 60, "", "", 50 * µs, 6.2, LimitUsedUp, High, "", "raise the limit"},
+		{"OpenMP that nothing stops", 1.4, 0.9, 0, "OpenMP", "", 11 * µs, 3.3, PoolsAboveLimit, Medium, "2", "try OMP_NUM_THREADS=2, unless"},
+		{"the same at little load", 1.4, 0.4, 0, "OpenMP", "", 11 * µs, 3.3, "", "", "", ""},
+		{"the same in a server", 1.4, 0.55, 0, "OpenMP", "gunicorn", 11 * µs, 3.3, "", "", "", ""},
+		{"threads that wait little", 1.4, 0.55, 0, "OpenMP", "", 11 * µs, 1.3, "", "", "", ""},
+		{"an unknown library that nothing stops", 1.4, 0.9, 0, "", "", 11 * µs, 3.3, PoolsAboveLimit, Low, "", "lower the number of threads of its libraries to 2 first"},
+	} {
+		p := watched(goService(1, test.limit), test.throttled, 60, test.used)
+		p.Info = runtimes.Info{Runtime: runtimes.Python, Math: test.math, Server: test.server, Affinity: 8, Threads: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+		length := p.Throttling.Watch.Length
+		wanted := time.Duration(test.wanted * float64(length))
+		p.Threads = &threads.Use{Length: length, Read: 8, Ran: p.Used, Waited: wanted - p.Used, Turns: int64(p.Used / test.turn)}
+		found := examine(p)
+		if test.rule == "" {
+			if AtLeast(found, Warning) {
+				t.Errorf("%s: %v", test.name, titles(found))
+			}
+			continue
+		}
+		f := found[0]
+		if f.Rule != test.rule || f.Confidence != test.confidence || !strings.HasPrefix(f.Fix[0], test.fix) {
+			t.Errorf("%s: %s, %s, %q", test.name, f.Rule, f.Confidence, f.Fix[0])
+		}
+		if test.env != "" && f.Changes[0].Env["OMP_NUM_THREADS"] != test.env {
+			t.Errorf("%s: %+v", test.name, f.Changes)
+		}
+	}
+}
+
 // A pool of a Rust program that its code sizes is changed there: no variable can.
 func TestAPoolThatTheCodeSizes(t *testing.T) {
 	for _, test := range []struct {

@@ -23,6 +23,9 @@ const (
 	low, high = 0.5, 0.85
 	// busy is the share of its parallelism from which a process counts as fully used.
 	busy = 0.85
+	// manyTimes is how many times what is advised a parallelism is from which it costs throughput,
+	// also on a host with fewer CPUs.
+	manyTimes = 4
 	// noticeable is the share of the host's CPU time that a hypervisor took from which it
 	// is shown.
 	noticeable = 0.02
@@ -277,16 +280,22 @@ func (s service) fewer() bool {
 }
 
 // crowd reports whether many more worker processes, or threads of a Rust program's pool,
-// wanted a CPU all the time than are advised. Also where no more can run at once, switches
-// between them cost CPU time, and each waits for the others: under 0.8 of 2 CPUs nginx
-// compressed 16 answers a second with 64 workers, and 19 with 2; under 0.35 the p99 of a server
-// on Tokio was 197 ms with 8 workers, and 101 to 117 ms with 2. GOMAXPROCS 8 or 2 made no
-// difference there.
+// wanted a CPU all the time than are advised, or GOMAXPROCS is as high. Also where no more can
+// run at once, switches between them cost CPU time, and each waits for the others: under 0.8 of
+// 2 CPUs nginx compressed 16 answers a second with 64 workers, and 19 with 2; under 0.35 the p99
+// of a server on Tokio was 197 ms with 8 workers, and 101 to 117 ms with 2, and Caddy had 1.3
+// times the rate with GOMAXPROCS 2 instead of 16. Under 1.4 CPUs, which stopped Caddy rarely, it
+// made no difference.
 func (s service) crowd() bool {
-	const many = 4
+	if s.Info.Runtime == runtimes.Go {
+		return s.many()
+	}
 	_, _, pool := runtimes.SizedInCode(s.Info)
-	return (s.Info.Workers > 0 || pool) && s.threads != nil && s.threads.Full >= many*s.least()
+	return (s.Info.Workers > 0 || pool) && s.threads != nil && s.threads.Full >= manyTimes*s.least()
 }
+
+// many reports whether the parallelism is many times what is advised.
+func (s service) many() bool { return s.Info.Parallelism.Value >= manyTimes*s.least() }
 
 // least is the lowest parallelism that is advised.
 func (s service) least() int { return runtimes.Least(s.Info, s.CPU.CPUs) }

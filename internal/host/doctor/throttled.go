@@ -8,7 +8,6 @@ import (
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/host/commandline"
-	"github.com/millicore/millicore/internal/host/mathlib"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -49,7 +48,10 @@ func (s service) throttled() []Finding {
 	case s.fewer():
 		f.Mechanism = "more threads than the limit has CPUs use the quota up early; then " + stops
 		f.Expect = Effect{Saturated: "lower p99, about the same throughput", Ordinary: "little change"}
-		if s.crowd() && s.Info.Workers > 0 {
+		if s.Info.Runtime == runtimes.Go && s.cpus() <= s.least() {
+			f.Mechanism = "threads for CPUs that the process does not have wait for each other, and switches between them cost CPU time; when the quota is used up, " + stops
+		}
+		if s.crowd() && (s.Info.Workers > 0 || s.cpus() <= s.least()) {
 			f.Expect.Saturated = "lower p99, and somewhat more throughput"
 		}
 		if s.threads != nil && runtimes.Spins(s.Info) && s.threads.Full > s.fit() {
@@ -65,7 +67,7 @@ func (s service) throttled() []Finding {
 		if s.parallelQueries(&f) {
 			break
 		}
-		if units, _, _ := s.shortLived(); s.spins() || s.helped() || units != "" {
+		if units, _, _ := s.shortLived(); s.spins() || s.helped() || units != "" || s.many() && !s.waits() {
 			s.usedUp(&f)
 			break
 		}
@@ -101,96 +103,6 @@ func (s service) throttled() []Finding {
 		f.Evidence = append(f.Evidence, "no lower parallelism is recommended, because some of the threads may only wait for I/O, which doctor cannot see")
 	}
 	return []Finding{f}
-}
-
-// spins reports whether threads may use CPU time only to wait for work: the counters show
-// that a thread ran, not what for. It is excluded for runtimes whose idle threads sleep. It
-// is not for the threads of a program that doctor does not know, nor for the schedulers of
-// Erlang, which wait busily. Redis with four I/O threads under 0.1 CPUs had 130 times the
-// rate with one.
-func (s service) spins() bool {
-	switch s.Info.Runtime {
-	case runtimes.Unknown, runtimes.Erlang, "":
-		return true
-	case runtimes.Rust:
-		return !s.Info.Tokio && !s.Info.Actix && !s.Info.Rayon
-	}
-	return runtimes.Spins(s.Info)
-}
-
-// helped reports whether a runtime with one thread of code for each process has more busy
-// threads: they may be of a library such as OpenBLAS or ONNX Runtime, whose threads spin too.
-func (s service) helped() bool {
-	switch s.Info.Runtime {
-	case runtimes.Python, runtimes.Ruby, runtimes.Node, runtimes.Bun, runtimes.Deno:
-		return s.library() || s.threads == nil || s.threads.Busy > s.Info.Parallelism.Value || s.Info.Parallelism.Value > 1 && s.Info.Workers == 0
-	}
-	return false
-}
-
-// library reports whether the threads of a program, which is no server with threads of its
-// own, may be those of a library of linear algebra: one is loaded, and they wanted more CPUs
-// than the limit has. Under a low limit none of many runs enough to count as busy. Eight
-// threads of LightGBM under 0.35 CPUs ran for 4% of the time each, and one did 7 times the work.
-func (s service) library() bool {
-	return s.Info.Math != "" && s.Info.Server == "" && s.threads != nil && s.threads.CPUs(s.threads.Ran+s.threads.Waited) > 2*float64(s.fit())
-}
-
-// follows reports whether the number of threads of that library is most likely the one of its
-// variable, or of the CPUs where none is set: the process has as many and, without a variable,
-// few more. Other threads are its program's, and a number that its code sets differs, as the
-// 8 of LightGBM on 2 CPUs.
-func (s service) follows() bool {
-	const own = 4 // threads of an interpreter and its program, beside the library's
-	if mathlib.Declared(s.Info.Math, s.Info.Env) > 0 {
-		return true // Setting has compared it
-	}
-	n, cpus := s.Info.Threads, s.machine()
-	return cpus > 0 && n >= cpus && n <= cpus+own
-}
-
-// usedUp completes the finding about a limit that is used up by threads that may spin, or by
-// some that no longer exist. The kernel does not distinguish threads that compute from those
-// that spin. If more than the limit has CPUs always wanted one, fewer may do the same work,
-// and a higher limit may change nothing. Threads that wait for an interpreter's lock always
-// want a CPU too under a low limit: each waits out the throttled time.
-func (s service) usedUp(f *Finding) {
-	units, _, _ := s.shortLived()
-	always := s.threads != nil && (s.spins() && s.threads.Full > s.fit() || s.locked() && s.threads.Held > s.fit())
-	if units == "" && (always || s.locked() && s.library()) {
-		f.Confidence = Low
-		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
-		why := fmt.Sprintf("%d threads wanted a CPU all the time, and threads that spin while they wait for work use up the quota", s.threads.Full)
-		if !always {
-			why = fmt.Sprintf("%s is loaded, and the threads wanted %.1f CPUs at once; those that wait for each other use up the quota", s.Info.Math, s.threads.CPUs(s.threads.Ran+s.threads.Waited))
-		}
-		if env, ok := mathlib.Setting(s.Info.Math, s.Info.Env, s.fit(), s.Info.Threads); ok && (always || s.follows()) {
-			f.Confidence = Medium
-			text := "set " + commandline.Assignments(env) + ": "
-			if always {
-				why = fmt.Sprintf("%s is loaded, whose threads spin while they wait for each other, and %d threads wanted a CPU all the time", s.Info.Math, s.threads.Full)
-			} else {
-				text = "try " + commandline.Assignments(env) + ", unless the program's code sets the number of these threads: "
-			}
-			s.fix(f, text+why, Change{Env: env, Value: s.fit()})
-			return
-		}
-		setting := "if the program has a setting for the number of its threads, lower it first"
-		if s.locked() {
-			setting = fmt.Sprintf("lower the number of threads of its libraries to %d first (%s)", s.fit(), mathlib.Hint(s.Info.Env))
-		}
-		s.fix(f, setting+": "+why+". Else raise the limit, add replicas, or reduce the load on each")
-		return
-	}
-	f.Confidence = Medium
-	text := "raise the limit, add replicas, or reduce the load on each"
-	switch {
-	case units != "":
-		text += ". If their number can be set, measure with fewer " + units + " at once too"
-	case s.helped():
-		text += ". If its busy threads are of a library, measure with fewer of them too"
-	}
-	s.fix(f, text, Change{CPUs: s.higher()}, Change{Replicas: true})
 }
 
 // wanted estimates the CPU time that was missing in a throttled period: the throttled

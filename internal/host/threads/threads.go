@@ -51,6 +51,7 @@ type Use struct {
 	// Ran and Waited are sums over the threads. Waited is the time runnable without a
 	// CPU, and contains the throttled time.
 	Ran, Waited time.Duration
+	Turns       int64 // how often one of them got a CPU
 	// BusyRan and BusyWaited are the same of the busy threads only.
 	BusyRan, BusyWaited time.Duration
 }
@@ -67,17 +68,17 @@ func (r *Reading) Since(before *Reading) *Use {
 		if !known && u.Truncated {
 			continue // it may have run before the watch
 		}
-		u.count(max(now.Ran-was.Ran, 0), max(now.Waited-was.Waited, 0), max(now.Turns-was.Turns, 1))
+		u.count(max(now.Ran-was.Ran, 0), max(now.Waited-was.Waited, 0), max(now.Turns-was.Turns, 0))
 	}
 	return u
 }
 
 // count adds a thread.
 func (u *Use) count(ran, waited time.Duration, turns int64) {
-	u.Ran, u.Waited = u.Ran+ran, u.Waited+waited
+	u.Ran, u.Waited, u.Turns = u.Ran+ran, u.Waited+waited, u.Turns+turns
 	if u.CPUs(ran+waited) >= full { // many that share a small limit each run for little
 		u.Full++
-		if ran/time.Duration(turns) >= turn {
+		if ran/time.Duration(max(1, turns)) >= turn {
 			u.Held++
 		}
 	}
@@ -96,10 +97,16 @@ func (u Use) Add(o Use) Use {
 	u.Length, u.Truncated = max(u.Length, o.Length), u.Truncated || o.Truncated
 	u.Read, u.Busy, u.Full, u.Bound = u.Read+o.Read, u.Busy+o.Busy, u.Full+o.Full, u.Bound+o.Bound
 	u.Held += o.Held
-	u.Ran, u.Waited = u.Ran+o.Ran, u.Waited+o.Waited
+	u.Ran, u.Waited, u.Turns = u.Ran+o.Ran, u.Waited+o.Waited, u.Turns+o.Turns
 	u.BusyRan, u.BusyWaited = u.BusyRan+o.BusyRan, u.BusyWaited+o.BusyWaited
 	return u
 }
+
+// Turn is how long a thread ran each time that it got a CPU, on average; 0: none did.
+func (u Use) Turn() time.Duration { return u.Ran / time.Duration(max(1, u.Turns)) }
+
+// Wanted is how many CPUs the threads wanted at once, on average.
+func (u Use) Wanted() float64 { return u.CPUs(u.Ran + u.Waited) }
 
 // CPUs is a time as a number of CPUs over the watch.
 func (u Use) CPUs(d time.Duration) float64 {
@@ -114,7 +121,7 @@ func (u Use) CPUs(d time.Duration) float64 {
 // once for all threads there. Each of them waits for it: n threads on k CPUs wait n/k times
 // as long. cpus are those that the process may use; 0: not known.
 func (u Use) Stopped(throttled float64, cpus int) float64 {
-	n := max(1, float64(u.Busy), math.Ceil(u.CPUs(u.Ran+u.Waited)))
+	n := max(1, float64(u.Busy), math.Ceil(u.Wanted()))
 	k := n
 	if cpus > 0 {
 		k = min(n, float64(cpus))

@@ -33,17 +33,17 @@ func TestSince(t *testing.T) {
 		want        Use
 	}{
 		{name: "one thread at its bound", before: reading(0, [2]time.Duration{5000, 100}), now: reading(10, [2]time.Duration{13_500, 200}),
-			want: Use{Read: 1, Busy: 1, Bound: 1, Ran: 8500 * ms, Waited: 100 * ms, BusyRan: 8500 * ms, BusyWaited: 100 * ms}},
+			want: Use{Read: 1, Busy: 1, Bound: 1, Ran: 8500 * ms, Waited: 100 * ms, Turns: 8500, BusyRan: 8500 * ms, BusyWaited: 100 * ms}},
 		{name: "below it", before: reading(0, [2]time.Duration{0, 0}), now: reading(10, [2]time.Duration{8499, 0}),
-			want: Use{Read: 1, Busy: 1, Ran: 8499 * ms, BusyRan: 8499 * ms}},
+			want: Use{Read: 1, Busy: 1, Ran: 8499 * ms, Turns: 8499, BusyRan: 8499 * ms}},
 		{name: "one that always wanted a CPU and ran for a part", before: reading(0, [2]time.Duration{0, 0}), now: reading(10, [2]time.Duration{1750, 7250}),
-			want: Use{Read: 1, Busy: 1, Full: 1, Held: 1, Ran: 1750 * ms, Waited: 7250 * ms, BusyRan: 1750 * ms, BusyWaited: 7250 * ms}},
+			want: Use{Read: 1, Busy: 1, Full: 1, Held: 1, Ran: 1750 * ms, Waited: 7250 * ms, Turns: 1750, BusyRan: 1750 * ms, BusyWaited: 7250 * ms}},
 		{name: "one that hardly ran, and waited", before: reading(0, [2]time.Duration{0, 0}), now: reading(10, [2]time.Duration{499, 8501}),
-			want: Use{Read: 1, Full: 1, Held: 1, Ran: 499 * ms, Waited: 8501 * ms}},
+			want: Use{Read: 1, Full: 1, Held: 1, Ran: 499 * ms, Waited: 8501 * ms, Turns: 499}},
 		{name: "one that hardly ran, and slept", before: reading(0, [2]time.Duration{0, 0}), now: reading(10, [2]time.Duration{499, 8500}),
-			want: Use{Read: 1, Ran: 499 * ms, Waited: 8500 * ms}},
+			want: Use{Read: 1, Ran: 499 * ms, Waited: 8500 * ms, Turns: 499}},
 		{name: "one that started and one that ended", before: reading(0, [2]time.Duration{7000, 0}, none), now: reading(10, none, [2]time.Duration{700, 100}),
-			want: Use{Read: 1, Busy: 1, Ran: 700 * ms, Waited: 100 * ms, BusyRan: 700 * ms, BusyWaited: 100 * ms}},
+			want: Use{Read: 1, Busy: 1, Ran: 700 * ms, Waited: 100 * ms, Turns: 700, BusyRan: 700 * ms, BusyWaited: 100 * ms}},
 		{name: "one of many that is new to the reading", before: reading(0, none), now: reading(10, [2]time.Duration{9000, 0}), truncated: true,
 			want: Use{Read: 1, Truncated: true}},
 		{name: "counters that decreased", before: reading(0, [2]time.Duration{7000, 7000}), now: reading(10, [2]time.Duration{6000, 6000}),
@@ -66,9 +66,9 @@ func TestSince(t *testing.T) {
 }
 
 func TestAdd(t *testing.T) {
-	a := Use{Length: 9 * time.Second, Read: 2, Busy: 2, Full: 1, Held: 1, Bound: 1, Ran: 9, Waited: 8, BusyRan: 7, BusyWaited: 6}
-	b := Use{Length: 10 * time.Second, Read: 3, Truncated: true, Busy: 1, Full: 1, Held: 1, Bound: 1, Ran: 1, Waited: 2, BusyRan: 3, BusyWaited: 4}
-	want := Use{Length: 10 * time.Second, Read: 5, Truncated: true, Busy: 3, Full: 2, Held: 2, Bound: 2, Ran: 10, Waited: 10, BusyRan: 10, BusyWaited: 10}
+	a := Use{Length: 9 * time.Second, Read: 2, Busy: 2, Full: 1, Held: 1, Bound: 1, Ran: 9, Waited: 8, Turns: 3, BusyRan: 7, BusyWaited: 6}
+	b := Use{Length: 10 * time.Second, Read: 3, Truncated: true, Busy: 1, Full: 1, Held: 1, Bound: 1, Ran: 1, Waited: 2, Turns: 4, BusyRan: 3, BusyWaited: 4}
+	want := Use{Length: 10 * time.Second, Read: 5, Truncated: true, Busy: 3, Full: 2, Held: 2, Bound: 2, Ran: 10, Waited: 10, Turns: 7, BusyRan: 10, BusyWaited: 10}
 	if diff := cmp.Diff(want, a.Add(b)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

@@ -1,0 +1,153 @@
+package doctor
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/host/commandline"
+	"github.com/millicore/millicore/internal/host/mathlib"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// spins reports whether threads may use CPU time only to wait for work: the counters show
+// that a thread ran, not what for. It is excluded for runtimes whose idle threads sleep. It
+// is not for the threads of a program that doctor does not know, nor for the schedulers of
+// Erlang, which wait busily. Redis with four I/O threads under 0.1 CPUs had 130 times the
+// rate with one.
+func (s service) spins() bool {
+	switch s.Info.Runtime {
+	case runtimes.Unknown, runtimes.Erlang, "":
+		return true
+	case runtimes.Rust:
+		return !s.Info.Tokio && !s.Info.Actix && !s.Info.Rayon
+	}
+	return runtimes.Spins(s.Info)
+}
+
+// helped reports whether a runtime with one thread of code for each process has more busy
+// threads: they may be of a library such as OpenBLAS or ONNX Runtime, whose threads spin too.
+func (s service) helped() bool {
+	switch s.Info.Runtime {
+	case runtimes.Python, runtimes.Ruby, runtimes.Node, runtimes.Bun, runtimes.Deno:
+		return s.library() || s.threads == nil || s.threads.Busy > s.Info.Parallelism.Value || s.Info.Parallelism.Value > 1 && s.Info.Workers == 0
+	}
+	return false
+}
+
+// library reports whether the threads of a program, which is no server with threads of its
+// own, may be those of a library that computes: they hand over to each other, or one of linear
+// algebra is loaded and they wanted more CPUs than the limit has. Under a low limit none of many
+// runs enough to count as busy. Eight threads of LightGBM under 0.35 CPUs ran for 4% of the time
+// each, and one did 7 times the work.
+func (s service) library() bool {
+	return s.threads != nil && s.Info.Server == "" && (s.Info.Math != "" && s.threads.Wanted() > 2*float64(s.fit()) || s.handOver())
+}
+
+// handOver reports whether threads that share an interpreter's process run so briefly each time
+// that switching between them, of some microseconds, is a large part of the CPU time, and wanted
+// more CPUs than they may use. Eight threads of OpenMP under 1.4 CPUs ran for 11 µs each time,
+// and 2 did twice the work; those of Polars, which yield while they wait, ran for 10 µs. Threads
+// behind Python's lock ran for 50 µs or more.
+func (s service) handOver() bool {
+	const brief = 20 * time.Microsecond
+	return s.locked() && s.threads != nil && s.threads.Turn() < brief && s.threads.Wanted() > max(1, s.CPU.CPUs)
+}
+
+// follows reports whether the number of threads of that library is most likely the one of its
+// variable, or of the CPUs where none is set: the process has as many and, without a variable,
+// few more. Other threads are its program's, and a number that its code sets differs, as the
+// 8 of LightGBM on 2 CPUs.
+func (s service) follows() bool {
+	const own = 4 // threads of an interpreter and its program, beside the library's
+	if mathlib.Declared(s.Info.Math, s.Info.Env) > 0 {
+		return true // Setting has compared it
+	}
+	n, cpus := s.Info.Threads, s.machine()
+	return cpus > 0 && n >= cpus && n <= cpus+own
+}
+
+// usedUp completes the finding about a limit that is used up by threads that may spin, or by
+// some that no longer exist. The kernel does not distinguish threads that compute from those
+// that spin. If more than the limit has CPUs always wanted one, fewer may do the same work,
+// and a higher limit may change nothing. Threads that wait for an interpreter's lock always
+// want a CPU too under a low limit: each waits out the throttled time.
+func (s service) usedUp(f *Finding) {
+	units, _, _ := s.shortLived()
+	always := s.always()
+	if units == "" && (always || s.locked() && s.library()) {
+		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
+		s.fewerOfALibrary(f, ". Else raise the limit, add replicas, or reduce the load on each")
+		return
+	}
+	f.Confidence = Medium
+	text := "raise the limit, add replicas, or reduce the load on each"
+	switch {
+	case units != "":
+		text += ". If their number can be set, measure with fewer " + units + " at once too"
+	case s.helped():
+		text += ". If its busy threads are of a library, measure with fewer of them too"
+	case s.many():
+		less, _ := s.change(s.least())
+		text += ". Measure whether less parallelism serves more: " + less
+	}
+	s.fix(f, text, Change{CPUs: s.higher()}, Change{Replicas: true})
+}
+
+// always reports whether more threads than the limit has CPUs always wanted one, and may spin.
+func (s service) always() bool {
+	return s.threads != nil && (s.spins() && s.threads.Full > s.fit() || s.locked() && s.threads.Held > s.fit())
+}
+
+// fewerOfALibrary completes a finding about threads that may spin or hand over to each other:
+// the variable of their library, if it is known and most likely counts, else an experiment, and
+// what to do if that changes nothing.
+func (s service) fewerOfALibrary(f *Finding, otherwise string) {
+	f.Confidence = Low
+	always := s.always()
+	why := fmt.Sprintf("%d threads wanted a CPU all the time, and threads that spin while they wait for work use up the quota", s.threads.Full)
+	switch {
+	case always:
+	case s.handOver():
+		why = fmt.Sprintf("its threads wanted %.1f CPUs at once and ran for %s each time, so much of the CPU time goes into switches between them", s.threads.Wanted(), display.Microseconds(float64(s.threads.Turn())/1e3))
+		if s.Info.Math != "" {
+			why = s.Info.Math + " is loaded, and " + why
+		}
+	default:
+		why = fmt.Sprintf("%s is loaded, and the threads wanted %.1f CPUs at once; those that wait for each other use up the quota", s.Info.Math, s.threads.Wanted())
+	}
+	if env, ok := mathlib.Setting(s.Info.Math, s.Info.Env, s.fit(), s.Info.Threads); ok && (always || s.follows()) {
+		f.Confidence = Medium
+		text := "set " + commandline.Assignments(env) + ": "
+		if always {
+			why = fmt.Sprintf("%s is loaded, whose threads spin while they wait for each other, and %d threads wanted a CPU all the time", s.Info.Math, s.threads.Full)
+		} else {
+			text = "try " + commandline.Assignments(env) + ", unless the program's code sets the number of these threads: "
+		}
+		s.fix(f, text+why, Change{Env: env, Value: s.fit()})
+		return
+	}
+	setting := "if the program has a setting for the number of its threads, lower it first"
+	if s.locked() {
+		setting = fmt.Sprintf("lower the number of threads of its libraries to %d first (%s)", s.fit(), mathlib.Hint(s.Info.Env))
+	}
+	s.fix(f, setting+": "+why+otherwise)
+}
+
+// handsOver is the finding about threads of an interpreter's process that hand over to each other,
+// where the limit is not used up.
+func (s service) handsOver(found []Finding) []Finding {
+	used, ok := s.used()
+	if !ok || used < low || found != nil || s.Info.Server != "" || !s.handOver() {
+		return nil
+	}
+	f := s.finding(Warning, PoolsAboveLimit)
+	f.weight = s.threads.Wanted() / s.CPU.CPUs
+	f.Title = fmt.Sprintf("its threads wanted %.1f CPUs at once under a limit of %s, and hand over to each other after %s",
+		s.threads.Wanted(), display.CPULimit(s.CPU.CPUs), display.Microseconds(float64(s.threads.Turn())/1e3))
+	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
+	f.Mechanism = "a switch from one thread to another takes microseconds, as long as these threads run; the CPU time goes into waiting for each other"
+	f.Expect = Effect{Saturated: "throughput grows with fewer threads", Ordinary: "lower p99"}
+	s.fewerOfALibrary(&f, ". No higher limit is needed for that")
+	return []Finding{f}
+}
