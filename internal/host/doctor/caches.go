@@ -112,6 +112,10 @@ func (s service) collecting() []Finding {
 	f.Mechanism = "near GOMEMLIMIT the Go collector runs more often, which costs CPU time where most of the memory is live data"
 	f.Expect = Effect{Saturated: "more throughput if most of this memory is live data, else no change", Ordinary: "less CPU time for the same load, or no change"}
 	f.Confidence = Low
-	s.fix(&f, "try GOMEMLIMIT="+value+", which the memory limit allows", Change{Env: map[string]string{"GOMEMLIMIT": value}})
+	text := "try GOMEMLIMIT=" + value + ", which the memory limit allows"
+	if s.heapInCode() {
+		text += ", unless its code sets another (it contains debug.SetMemoryLimit)"
+	}
+	s.fix(&f, text, Change{Env: map[string]string{"GOMEMLIMIT": value}})
 	return []Finding{f}
 }

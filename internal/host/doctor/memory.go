@@ -302,6 +302,9 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 		unset := s.Info.Env["GOMEMLIMIT"] == "" && (s.Info.Go == nil || s.Info.Go.Automemlimit == "" && !s.Info.Go.Memlimit)
 		switch {
 		case s.Info.Version != "" && !runtimes.GoAtLeast(s.Info.Version, "go1.19"): // has no GOMEMLIMIT
+		case (unset || h.Bytes > most) && s.heapInCode():
+			set(fmt.Sprintf("if its code sets the limit of its heap (it contains debug.SetMemoryLimit, which overrides GOMEMLIMIT), set %s there%s", size(most), or))
+			return
 		case unset || h.Bytes > most:
 			f.Expect.Saturated = "the collector runs more often near the limit, and uses more CPU time; the service survives if its live data fit"
 			value := fmt.Sprintf("%dMiB", most>>20)
@@ -354,6 +357,9 @@ func (s service) lessMemory(host inspect.Host, f *Finding) {
 	}
 	set(raise + ", or use less memory")
 }
+
+// heapInCode reports whether a Go program's code can override GOMEMLIMIT.
+func (s service) heapInCode() bool { return s.Info.Go != nil && s.Info.Go.HeapInCode }
 
 // sharers counts the processes that share the memory limit.
 func (s service) sharers(host inspect.Host) (n int64) {

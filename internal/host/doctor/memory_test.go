@@ -42,6 +42,7 @@ func TestMemlimit(t *testing.T) {
 		{"with the variable", func(p *inspect.Process) { p.Info.Env = map[string]string{"GOMEMLIMIT": "390MiB"} }, false, "try GOMEMLIMIT=360MiB"},
 		{"with the library", func(p *inspect.Process) { p.Info.Go.Memlimit = true }, false, "raise the memory limit"},
 		{"with another library", func(p *inspect.Process) { p.Info.Go.Automemlimit = "v0.7.0" }, false, "raise the memory limit"},
+		{"set in its code", func(p *inspect.Process) { p.Info.Go.HeapInCode = true }, false, "if its code sets the limit of its heap (it contains debug.SetMemoryLimit, which overrides GOMEMLIMIT), set 360 MiB there; or"},
 		{"Go without GOMEMLIMIT", func(p *inspect.Process) { p.Info.Version = "go1.18.10" }, false, "raise the memory limit"},
 	} {
 		if got := fix(test.change); strings.Contains(got, "maxprocs/memlimit") != test.library || !strings.HasPrefix(got, test.begins) {

@@ -181,6 +181,7 @@ func goFacts(b executable.Facts) *GoFacts {
 			facts.Automemlimit = moduleVersion(dep)
 		}
 	}
+	facts.HeapInCode = b.HeapInCode && !facts.Memlimit && facts.Automemlimit == ""
 	for _, s := range b.Go.Settings {
 		if s.Key == executable.DefaultGODEBUG {
 			facts.DefaultGODEBUG = s.Value

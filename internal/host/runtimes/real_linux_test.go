@@ -72,9 +72,11 @@ const goProgram = `package main
 import (
 	"fmt"
 	_ "net/http/pprof"
+	"runtime/debug"
 )
 
 func main() {
+	debug.SetGCPercent(100)
 	fmt.Println("ready")
 	select {}
 }
@@ -88,16 +90,21 @@ func TestRealGo(t *testing.T) {
 		env        string
 		want       Parallelism
 		aware      bool
+		heap       bool // its code can set the limit of its heap
 	}{
-		{"with symbols", "1.25", nil, "GOMAXPROCS=3", Parallelism{3, Read, "runtime.gomaxprocs in the process's memory"}, true},
-		{"position-independent", "1.25", []string{"-buildmode=pie"}, "GOMAXPROCS=5", Parallelism{5, Read, "runtime.gomaxprocs in the process's memory"}, true},
-		{"stripped", "1.25", []string{"-ldflags=-s -w"}, "GOMAXPROCS=3", Parallelism{3, Declared, "GOMAXPROCS in the environment"}, true},
-		{"with an old go line", "1.24", nil, "GOMAXPROCS=2", Parallelism{2, Read, "runtime.gomaxprocs in the process's memory"}, false},
+		{"with symbols", "1.25", nil, "GOMAXPROCS=3", Parallelism{3, Read, "runtime.gomaxprocs in the process's memory"}, true, false},
+		{"position-independent", "1.25", []string{"-buildmode=pie"}, "GOMAXPROCS=5", Parallelism{5, Read, "runtime.gomaxprocs in the process's memory"}, true, true},
+		{"stripped", "1.25", []string{"-ldflags=-s -w"}, "GOMAXPROCS=3", Parallelism{3, Declared, "GOMAXPROCS in the environment"}, true, true},
+		{"with an old go line", "1.24", nil, "GOMAXPROCS=2", Parallelism{2, Read, "runtime.gomaxprocs in the process's memory"}, false, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, filepath.Join(dir, "main.go"), goProgram)
+			program := goProgram
+			if test.heap {
+				program = strings.Replace(program, "SetGCPercent(100)", "SetMemoryLimit(1 << 30)", 1)
+			}
+			write(t, filepath.Join(dir, "main.go"), program)
 			write(t, filepath.Join(dir, "go.mod"), "module program\n\ngo "+test.line+"\n")
 			build := exec.Command(goTool, append(append([]string{"build", "-o", "program"}, test.build...), ".")...)
 			build.Dir = dir
@@ -116,7 +123,7 @@ func TestRealGo(t *testing.T) {
 			if len(info.Notes) > 0 && test.want.Source == Read {
 				t.Skipf("the process's memory may not be read here: %v", info.Notes)
 			}
-			if info.Parallelism != test.want || info.Go.Aware != test.aware || !info.Go.Pprof || info.Threads < 1 || info.Affinity < 1 {
+			if info.Parallelism != test.want || info.Go.Aware != test.aware || !info.Go.Pprof || info.Go.HeapInCode != test.heap || info.Threads < 1 || info.Affinity < 1 {
 				t.Errorf("got %+v, %+v", info, *info.Go)
 			}
 		})

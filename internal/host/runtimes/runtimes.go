@@ -130,7 +130,10 @@ type GoFacts struct {
 	Automaxprocs string `json:"automaxprocs,omitempty"` // its module's version
 	Automemlimit string `json:"automemlimit,omitempty"`
 	// Memlimit: Millicore's package maxprocs/memlimit is linked in, which sets GOMEMLIMIT.
-	Memlimit       bool   `json:"memlimit,omitempty"`
+	Memlimit bool `json:"memlimit,omitempty"`
+	// HeapInCode: the program contains debug.SetMemoryLimit, and neither of the two libraries
+	// that call it: its code can override GOMEMLIMIT.
+	HeapInCode     bool   `json:"heap_in_code,omitempty"`
 	DefaultGODEBUG string `json:"default_godebug,omitempty"`
 	// Aware: with this toolchain and go line the runtime reads CPU limits, unless
 	// GODEBUG in the environment changes that.

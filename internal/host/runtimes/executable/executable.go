@@ -27,6 +27,7 @@ type Facts struct {
 	Gomaxprocs uint64           // address of runtime.gomaxprocs in the file; 0: no symbol
 	Pprof      bool             // net/http/pprof is linked in
 	Memlimit   bool             // maxprocs/memlimit is linked in
+	HeapInCode bool             // debug.SetMemoryLimit is, so its code can set GOMEMLIMIT
 	Moved      bool             // position-independent: it is loaded at an offset, the bias
 	Base       uint64           // address of the first segment in the file
 
@@ -83,7 +84,8 @@ func (b *Facts) inspectGo(f *procfiles.ELF) (err error) {
 			f.Search(s, func(chunk []byte) bool {
 				b.Pprof = b.Pprof || bytes.Contains(chunk, []byte("net/http/pprof.Index\x00"))
 				b.Memlimit = b.Memlimit || bytes.Contains(chunk, []byte("github.com/millicore/millicore/maxprocs/memlimit."))
-				return !b.Pprof || !b.Memlimit
+				b.HeapInCode = b.HeapInCode || bytes.Contains(chunk, []byte("runtime/debug.setMemoryLimit\x00"))
+				return !b.Pprof || !b.Memlimit || !b.HeapInCode
 			})
 		}
 	}
