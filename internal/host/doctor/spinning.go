@@ -74,6 +74,10 @@ func (s service) follows() bool {
 // want a CPU too under a low limit: each waits out the throttled time.
 func (s service) usedUp(f *Finding) {
 	units, _, _ := s.shortLived()
+	if n := s.workers(); units == "" && n > s.fit() {
+		s.fewerWorkers(f, n)
+		return
+	}
 	always := s.always()
 	if units == "" && (always || s.locked() && s.library()) {
 		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
