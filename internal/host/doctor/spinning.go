@@ -74,10 +74,6 @@ func (s service) follows() bool {
 // want a CPU too under a low limit: each waits out the throttled time.
 func (s service) usedUp(f *Finding) {
 	units, _, _ := s.shortLived()
-	if n := s.workers(); units == "" && n > s.fit() {
-		s.fewerWorkers(f, n)
-		return
-	}
 	always := s.always()
 	if units == "" && (always || s.locked() && s.library()) {
 		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
@@ -86,11 +82,13 @@ func (s service) usedUp(f *Finding) {
 	}
 	f.Confidence = Medium
 	text := "raise the limit, add replicas, or reduce the load on each"
-	switch {
+	switch n := s.workers(); {
 	case units != "":
 		text += ". If their number can be set, measure with fewer " + units + " at once too"
 	case s.helped():
 		text += ". If its busy threads are of a library, measure with fewer of them too"
+	case n > s.fit():
+		text += fmt.Sprintf(". If the number of its worker processes can be set, measure with fewer too: %d of one name and parent wanted a CPU all the time", n)
 	case s.many():
 		less, _ := s.change(s.least())
 		text += ". Measure whether less parallelism serves more: " + less
