@@ -10,7 +10,8 @@ import (
 
 // StartTied starts a program as Start does. The kernel kills it also if this process ends
 // without its cleanups, as one that is killed: for tests of hours, which people interrupt. Its
-// own children are not tied.
+// own children are not tied, and no program that changes its user (man 2 PR_SET_PDEATHSIG): in a
+// group they are killed when the next test makes one.
 func StartTied(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
 	start(t, cmd, func() error { return startTied(cmd) })
