@@ -74,7 +74,7 @@ func doctorCommand() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.IntVar(&f.Only.PID, "pid", 0, "inspect this process only")
+	flags.IntVar(&f.Only.PID, "pid", 0, "inspect this process and its workers only")
 	flags.StringVar(&f.Only.Container, "container", "", "inspect the processes of this container (its name, its pod, or the beginning of its id) or systemd service")
 	spanVar(flags, &f.Watch, "for", "", 10*time.Second, "how long to watch the counters; 0: no watch, and no findings about throttling")
 	flags.StringVar(&f.LevelName, "level", "warning", "exit with 99 if there is a finding of this level or above: info, warning, critical")

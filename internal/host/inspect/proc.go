@@ -3,9 +3,6 @@ package inspect
 import (
 	"cmp"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/millicore/millicore/internal/host/proc"
 )
@@ -20,17 +17,20 @@ func (s *Scanner) leader(pid int) int {
 	return cmp.Or(proc.ParseStatus(status).Leader, pid)
 }
 
-// parseUptime parses uptime (proc_uptime(5)), in seconds since the boot; 0 if it is
-// malformed.
-//
-//	350735.47 234388.90
-func parseUptime(text []byte) time.Duration {
-	seconds, _, _ := strings.Cut(string(text), " ")
-	n, err := strconv.ParseFloat(seconds, 64)
-	if err != nil || !(n > 0 && n < 1e9) {
-		return 0
+// withWorkers returns a process, and those of all that are its children of the same name: its
+// workers, whose work is its own.
+func (s *Scanner) withWorkers(pid int, all []int) []int {
+	own := []int{pid}
+	main, err := s.stat(pid)
+	if err != nil {
+		return own
 	}
-	return time.Duration(n * float64(time.Second))
+	for _, child := range all {
+		if st, err := s.stat(child); err == nil && child != pid && st.Parent == pid && st.Name == main.Name && !st.Gone() {
+			own = append(own, child)
+		}
+	}
+	return own
 }
 
 // pids returns the pids of all processes.

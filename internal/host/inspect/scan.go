@@ -75,7 +75,7 @@ func (s *Scanner) Online() int { return s.online }
 
 // Only selects processes. The zero value selects all.
 type Only struct {
-	PID       int    // this one; 0: any
+	PID       int    // this one with its workers; 0: any
 	Container string // of this container, by name or by a prefix of its id; "": any
 }
 
@@ -124,21 +124,19 @@ func (s *Scanner) begin() {
 	s.memory, s.above = memory.New(s.cgroups), map[string]cgroup.CPULimit{}
 	s.sockets, s.kills, s.restarted = map[string]listeners{}, nil, map[string]*Restarts{}
 	text, _ := os.ReadFile(filepath.Join(s.procDir(), "uptime")) // without it no process counts as young
-	s.uptime = parseUptime(text)
+	s.uptime = proc.ParseUptime(text)
 }
 
 // first reads every process. It returns the processes' own groups in the same order.
 func (s *Scanner) first(only Only) (Host, []*group, error) {
 	host := Host{Online: s.online, Partial: only != (Only{})}
-	pids := []int{only.PID}
+	pids, err := s.pids()
+	if err != nil {
+		return Host{}, nil, fmt.Errorf("list the processes: %w", err)
+	}
+	slices.Sort(pids)
 	if only.PID > 0 {
-		pids[0] = s.leader(only.PID)
-	} else {
-		var err error
-		if pids, err = s.pids(); err != nil {
-			return Host{}, nil, fmt.Errorf("list the processes: %w", err)
-		}
-		slices.Sort(pids)
+		pids = s.withWorkers(s.leader(only.PID), pids)
 	}
 	names := s.containerNames()
 	var seen []found

@@ -131,6 +131,14 @@ func TestOnly(t *testing.T) {
 	h.process(11, 1, "b", "/system.slice/web.service", "", "b")
 	h.write("proc/12/stat", statLine(12, "kthreadd", 'S', 0, kernelThread))
 	h.write("proc/13/stat", statLine(13, "z", 'Z', 1, 0))
+	h.process(20, 1, "server", "/system.slice/pool.service", "", "server")
+	h.process(21, 20, "server", "/system.slice/pool.service", "", "server")
+	h.process(22, 20, "sh", "/system.slice/pool.service", "", "sh")
+	h.process(23, 21, "server", "/system.slice/pool.service", "", "server")
+	host, err := New(h.root).Scan(context.Background(), Only{PID: 20}, 0)
+	if err != nil || len(host.Processes) != 2 || host.Processes[0].PID != 20 || host.Processes[1].PID != 21 {
+		t.Errorf("a process with a worker: %+v, %v", host.Processes, err)
+	}
 	for _, test := range []struct {
 		only Only
 		pid  int

@@ -57,7 +57,7 @@ func TestThreadsOverAWatch(t *testing.T) {
 	})
 	const ms = time.Millisecond
 	want := &threads.Use{
-		Length: 10 * time.Second, Read: 4, Busy: 3, Full: 2, Held: 2, Ran: 6700 * ms, Waited: 13_700 * ms,
+		Length: 10 * time.Second, Read: 4, Busy: 3, Full: 2, Held: 2, Ran: 6700 * ms, Waited: 13_700 * ms, Turns: 1,
 		BusyRan: 6300 * ms, BusyWaited: 4700 * ms,
 	}
 	if diff := cmp.Diff(want, host.Processes[0].Threads); diff != "" {
