@@ -133,7 +133,7 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 	}
 	if setting, ok := runtimes.SettingOf(s.Info, n, command); ok {
 		c := Change{Env: setting.Env, Command: setting.Command, Value: n}
-		collector := s.collector(n)
+		collector := heaps.CollectorWith(s.Process, n)
 		if value, ok := setting.Env[knob.Env]; ok { // the whole value, with other options
 			text := "try " + commandline.Quoted([]string{knob.Env + "=" + value})
 			if c.Command != nil {
@@ -150,22 +150,6 @@ func (s service) changeUnder(n int, cpus float64) (string, Change) {
 		c = Change{Setting: knob.Setting, File: knob.File, Value: n, Command: s.reworked(s.Command, n)}
 	}
 	return words, c
-}
-
-// collector describes how another number of processors changes the garbage collector: the
-// JVM takes Serial with one processor (or below 1,792 MiB), else G1
-// (os::is_server_class_machine in HotSpot); .NET takes its workstation collector with one.
-func (s service) collector(n int) string {
-	if n != 1 && s.Info.Parallelism.Value != 1 {
-		return ""
-	}
-	switch s.Info.Runtime {
-	case runtimes.JVM:
-		return "; unless -XX:+Use…GC is set, the JVM takes the collector Serial with 1 processor, and G1 from 2 processors and 1,792 MiB on"
-	case runtimes.DotNet:
-		return heaps.OneProcessor(s.Process)
-	}
-	return ""
 }
 
 // elsewhere is the change of a number of workers that neither the command nor

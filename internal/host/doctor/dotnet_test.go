@@ -103,7 +103,7 @@ func TestCollectorOfDotNet(t *testing.T) {
 		"although System.GC.Server in ":          dotnet(2, nil, server),
 		"even where the server collector is set": unread,
 	} {
-		if got := heaps.OneProcessor(p); !strings.Contains(got, want) || want == "" && got != "" {
+		if got := heaps.CollectorWith(p, 1); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("with one processor: got %q, want %q", got, want)
 		}
 	}

@@ -151,15 +151,18 @@ func TestTheThreadsOfALibraryUnderALowLimit(t *testing.T) {
 	}
 }
 
-// Threads that hand over to each other after microseconds do little else, whatever their library
-// is. Those behind the lock of the interpreter, and those of a server, look like it and are not.
+// Threads of a library that hand over to each other after microseconds do little else. Those
+// behind the lock of the interpreter, and those of a server, look like it and are not.
 func TestThreadsThatHandOver(t *testing.T) {
 	const µs = time.Microsecond
+	const more = "raise the limit, add replicas, or reduce the load on each. If its busy threads are of a library, measure with fewer of them too"
 	for _, test := range []struct {
 		name         string
 		limit, used  float64
 		throttled    int64
 		math, server string
+		threads      int
+		listens      bool
 		turn         time.Duration
 		wanted       float64
 		rule         Rule
@@ -167,16 +170,19 @@ func TestThreadsThatHandOver(t *testing.T) {
 		env          string
 		fix          string
 	}{
-		{"Polars, under a low limit", 0.35, 1, 60, "", "", 10 * µs, 6.2, LimitUsedUp, Low, "", "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS sets that of most): its threads wanted 6.2 CPUs at once and ran for 10.0 µs each time"},
-		{"threads behind the lock", 0.35, 1, 60, "", "", 50 * µs, 6.2, LimitUsedUp, High, "", "raise the limit"},
-		{"OpenMP that nothing stops", 1.4, 0.9, 0, "OpenMP", "", 11 * µs, 3.3, PoolsAboveLimit, Medium, "2", "try OMP_NUM_THREADS=2, unless"},
-		{"the same at little load", 1.4, 0.4, 0, "OpenMP", "", 11 * µs, 3.3, "", "", "", ""},
-		{"the same in a server", 1.4, 0.55, 0, "OpenMP", "gunicorn", 11 * µs, 3.3, "", "", "", ""},
-		{"threads that wait little", 1.4, 0.55, 0, "OpenMP", "", 11 * µs, 1.3, "", "", "", ""},
-		{"an unknown library that nothing stops", 1.4, 0.9, 0, "", "", 11 * µs, 3.3, PoolsAboveLimit, Low, "", "lower the number of threads of its libraries to 2 first"},
+		{"no library is known", 0.35, 1, 60, "", "", 8, false, 10 * µs, 6.2, LimitUsedUp, Medium, "", more},
+		{"a thread for each connection", 0.35, 1, 60, "OpenMP", "", 33, true, 9 * µs, 18, LimitUsedUp, Medium, "", more},
+		{"a thread for each connection, which nothing stops", 1.4, 0.55, 0, "OpenMP", "", 10, true, 9 * µs, 7, "", "", "", ""},
+		{"many threads of a client", 1.4, 0.55, 0, "OpenMP", "", 13, false, 9 * µs, 3.9, "", "", "", ""},
+		{"OpenMP that nothing stops", 1.4, 0.9, 0, "OpenMP", "", 8, false, 11 * µs, 3.3, PoolsAboveLimit, Medium, "2", "try OMP_NUM_THREADS=2, unless"},
+		{"the same at little load", 1.4, 0.4, 0, "OpenMP", "", 8, false, 11 * µs, 3.3, "", "", "", ""},
+		{"the same in a server", 1.4, 0.55, 0, "OpenMP", "gunicorn", 8, false, 11 * µs, 3.3, "", "", "", ""},
+		{"threads that wait little", 1.4, 0.55, 0, "OpenMP", "", 8, false, 11 * µs, 1.3, "", "", "", ""},
+		{"threads behind the lock", 1.4, 0.55, 0, "OpenMP", "", 8, false, 50 * µs, 3.3, "", "", "", ""},
 	} {
 		p := watched(goService(1, test.limit), test.throttled, 60, test.used)
-		p.Info = runtimes.Info{Runtime: runtimes.Python, Math: test.math, Server: test.server, Affinity: 8, Threads: 8, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+		p.Info = runtimes.Info{Runtime: runtimes.Python, Math: test.math, Server: test.server, Affinity: 8, Threads: test.threads, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+		p.Listens = &test.listens
 		length := p.Throttling.Watch.Length
 		wanted := time.Duration(test.wanted * float64(length))
 		p.Threads = &threads.Use{Length: length, Read: 8, Ran: p.Used, Waited: wanted - p.Used, Turns: int64(p.Used / test.turn)}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -30,41 +31,75 @@ func (s service) spins() bool {
 func (s service) helped() bool {
 	switch s.Info.Runtime {
 	case runtimes.Python, runtimes.Ruby, runtimes.Node, runtimes.Bun, runtimes.Deno:
-		return s.library() || s.threads == nil || s.threads.Busy > s.Info.Parallelism.Value || s.Info.Parallelism.Value > 1 && s.Info.Workers == 0
+		return s.library() || s.threads == nil || s.threads.Busy > s.Info.Parallelism.Value || s.Info.Parallelism.Value > 1 && s.Info.Workers == 0 ||
+			s.Info.Server == "" && s.threads.Wanted() > 2*float64(s.fit())
 	}
 	return false
 }
 
 // library reports whether the threads of a program, which is no server with threads of its
-// own, may be those of a library that computes: they hand over to each other, or one of linear
-// algebra is loaded and they wanted more CPUs than the limit has. Under a low limit none of many
-// runs enough to count as busy. Eight threads of LightGBM under 0.35 CPUs ran for 4% of the time
-// each, and one did 7 times the work.
+// own, may be those of a library that computes: one is loaded, and they wanted more CPUs than the
+// limit has, or hand over to each other. Under a low limit none of many runs enough to count as
+// busy. Eight threads of LightGBM under 0.35 CPUs ran for 4% of the time each, and one did 7
+// times the work. A program that listens may have a thread for each connection, which look the
+// same, so the number of its threads must be the library's.
 func (s service) library() bool {
-	return s.threads != nil && s.Info.Server == "" && (s.Info.Math != "" && s.threads.Wanted() > 2*float64(s.fit()) || s.handOver())
+	if s.threads == nil || s.Info.Server != "" || s.Info.Math == "" {
+		return false
+	}
+	return s.threads.Wanted() > 2*float64(s.fit()) && (s.follows() || !s.listens()) || s.handOver()
 }
 
-// handOver reports whether threads that share an interpreter's process run so briefly each time
-// that switching between them, of some microseconds, is a large part of the CPU time, and wanted
-// more CPUs than they may use. Eight threads of OpenMP under 1.4 CPUs ran for 11 µs each time,
-// and 2 did twice the work; those of Polars, which yield while they wait, ran for 10 µs. Threads
-// behind Python's lock ran for 50 µs or more.
+// listens reports whether the process is known to listen on a port.
+func (s service) listens() bool { return s.Listens != nil && *s.Listens }
+
+// handOver reports whether the threads of a library run so briefly each time that switching
+// between them, of some microseconds, is a large part of the CPU time, and wanted more CPUs than
+// they may use. Eight threads of OpenMP under 1.4 CPUs ran for 11 µs each time, and 2 did twice
+// the work. The threads of a server behind Python's lock ran for 8 µs: its port and their number
+// distinguish them.
 func (s service) handOver() bool {
 	const brief = 20 * time.Microsecond
-	return s.locked() && s.threads != nil && s.threads.Turn() < brief && s.threads.Wanted() > max(1, s.CPU.CPUs)
+	if !s.locked() || s.threads == nil || s.Info.Math == "" || s.listens() || s.Info.Threads > s.declared()+ownThreads {
+		return false
+	}
+	return s.threads.Turn() < brief && s.threads.Wanted() > max(1, s.CPU.CPUs)
 }
+
+// declared is the number of threads of the library by its variable, else by the CPUs; 0: not known.
+func (s service) declared() int {
+	return cmp.Or(mathlib.Declared(s.Info.Math, s.Info.Env), s.machine())
+}
+
+// ownThreads are the threads of an interpreter and its program, beside the library's.
+const ownThreads = 4
 
 // follows reports whether the number of threads of that library is most likely the one of its
 // variable, or of the CPUs where none is set: the process has as many and, without a variable,
 // few more. Other threads are its program's, and a number that its code sets differs, as the
 // 8 of LightGBM on 2 CPUs.
 func (s service) follows() bool {
-	const own = 4 // threads of an interpreter and its program, beside the library's
 	if mathlib.Declared(s.Info.Math, s.Info.Env) > 0 {
 		return true // Setting has compared it
 	}
 	n, cpus := s.Info.Threads, s.machine()
-	return cpus > 0 && n >= cpus && n <= cpus+own
+	return cpus > 0 && n >= cpus && n <= cpus+ownThreads
+}
+
+// workers counts the worker processes of a program that doctor does not know: those of the
+// group with one name and one parent, the process itself or its own, that wanted a CPU all the
+// time. One that waits for requests in between is not counted. With 64 such workers of nginx
+// under 0.8 of 2 CPUs, 2 did a fifth more work.
+func (s service) workers() (n int) {
+	if s.Info.Runtime != runtimes.Unknown {
+		return 0
+	}
+	for _, p := range s.others {
+		if p.Name == s.Name && p.CPU.Dir == s.CPU.Dir && (p.Parent == s.PID || p.Parent == s.Parent) && p.Threads != nil && p.Threads.Full > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // usedUp completes the finding about a limit that is used up by threads that may spin, or by
@@ -111,10 +146,8 @@ func (s service) fewerOfALibrary(f *Finding, otherwise string) {
 	switch {
 	case always:
 	case s.handOver():
-		why = fmt.Sprintf("its threads wanted %.1f CPUs at once and ran for %s each time, so much of the CPU time goes into switches between them", s.threads.Wanted(), display.Microseconds(float64(s.threads.Turn())/1e3))
-		if s.Info.Math != "" {
-			why = s.Info.Math + " is loaded, and " + why
-		}
+		why = fmt.Sprintf("%s is loaded, and its threads wanted %.1f CPUs at once and ran for %s each time, so much of the CPU time goes into switches between them",
+			s.Info.Math, s.threads.Wanted(), display.Microseconds(float64(s.threads.Turn())/1e3))
 	default:
 		why = fmt.Sprintf("%s is loaded, and the threads wanted %.1f CPUs at once; those that wait for each other use up the quota", s.Info.Math, s.threads.Wanted())
 	}

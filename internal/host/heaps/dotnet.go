@@ -75,9 +75,25 @@ func Collector(p inspect.Process) []string {
 	return all
 }
 
-// OneProcessor describes what the collector of a .NET process does with 1 processor; ""
+// CollectorWith describes how another number of processors changes the garbage collector; "":
+// not. The JVM takes Serial with one processor (or below 1,792 MiB), else G1
+// (os::is_server_class_machine in HotSpot); .NET takes its workstation collector with one.
+func CollectorWith(p inspect.Process, processors int) string {
+	if processors != 1 && p.Info.Parallelism.Value != 1 {
+		return ""
+	}
+	switch p.Info.Runtime {
+	case runtimes.JVM:
+		return "; unless -XX:+Use…GC is set, the JVM takes the collector Serial with 1 processor, and G1 from 2 processors and 1,792 MiB on"
+	case runtimes.DotNet:
+		return oneProcessor(p)
+	}
+	return ""
+}
+
+// oneProcessor describes what the collector of a .NET process does with 1 processor; ""
 // for one that has the workstation collector with any number.
-func OneProcessor(p inspect.Process) string {
+func oneProcessor(p inspect.Process) string {
 	c := collectorOf(p, "gcServer", "Server")
 	switch {
 	case c.Value > 0:
