@@ -151,7 +151,7 @@ func (s service) fewerOfALibrary(f *Finding, otherwise string) {
 	default:
 		why = fmt.Sprintf("%s is loaded, and the threads wanted %.1f CPUs at once; those that wait for each other use up the quota", s.Info.Math, s.threads.Wanted())
 	}
-	if env, ok := mathlib.Setting(s.Info.Math, s.Info.Env, s.fit(), s.Info.Threads); ok && (always || s.follows()) {
+	if env, ok := mathlib.Setting(s.Info.Math, s.Info.Env, s.fit(), s.Info.Threads, s.machine()); ok && (always || s.follows()) {
 		f.Confidence = Medium
 		text := "set " + commandline.Assignments(env) + ": "
 		if always {

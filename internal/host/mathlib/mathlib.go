@@ -26,10 +26,12 @@ type library struct {
 var table = []library{
 	{"Polars", []string{"polars.abi3.so", "_polars_runtime*"}, []string{"POLARS_MAX_THREADS"}},
 	{"oneMKL", []string{"libmkl_*"}, []string{"MKL_NUM_THREADS", openMP}},
-	{"OpenBLAS", []string{"libopenblas*", "libscipy_openblas*"}, []string{"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", openMP}},
+	{openBLAS, []string{"libopenblas*", "libscipy_openblas*"}, []string{"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", openMP}},
 	{"BLIS", []string{"libblis*"}, []string{"BLIS_NUM_THREADS", openMP}},
 	{"OpenMP", []string{"libgomp*", "libiomp5*", "libomp.so*", "libomp-*"}, []string{openMP}},
 }
+
+const openBLAS = "OpenBLAS"
 
 // openMP is the variable that all of them read but Polars.
 const openMP = "OMP_NUM_THREADS"
@@ -71,10 +73,17 @@ func Declared(name string, present map[string]string) int {
 // its last one, and those that override it where they are set. ok is false if it has none,
 // or if the variables have these values already or name more threads than the process has
 // (threads; 0: not known): then its code sets another number.
-func Setting(name string, present map[string]string, n, threads int) (env map[string]string, ok bool) {
+//
+// OpenBLAS starts no more threads than cpus, those of the process (0: not known), whatever its
+// variable says: 2 on 2 CPUs with 8.
+func Setting(name string, present map[string]string, n, threads, cpus int) (env map[string]string, ok bool) {
 	value := strconv.Itoa(n)
 	env = map[string]string{}
-	if threads > 0 && threads < Declared(name, present) {
+	least := Declared(name, present)
+	if name == openBLAS && cpus > 0 {
+		least = min(least, cpus)
+	}
+	if threads > 0 && threads < least {
 		return env, false
 	}
 	for _, library := range table {

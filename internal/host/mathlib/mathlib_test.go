@@ -22,9 +22,29 @@ func TestSetting(t *testing.T) {
 		{"Polars", map[string]string{"POLARS_MAX_THREADS": "1"}, map[string]string{"POLARS_MAX_THREADS": "1"}, false},
 		{"", nil, map[string]string{}, false},
 	} {
-		env, ok := Setting(test.library, test.env, 1, 8)
+		env, ok := Setting(test.library, test.env, 1, 8, 8)
 		if !maps.Equal(env, test.want) || ok != test.ok {
 			t.Errorf("%s with %v: %v, %v", test.library, test.env, env, ok)
+		}
+	}
+}
+
+// Fewer threads than the variable says are those of OpenBLAS on few CPUs, and else of the code.
+func TestSettingOnFewCPUs(t *testing.T) {
+	for _, test := range []struct {
+		library       string
+		threads, cpus int
+		ok            bool
+	}{
+		{"OpenBLAS", 2, 2, true},
+		{"OpenBLAS", 2, 4, false},
+		{"OpenBLAS", 2, 0, false},
+		{"OpenBLAS", 1, 2, false},
+		{"OpenMP", 2, 2, false},
+	} {
+		present := map[string]string{"OPENBLAS_NUM_THREADS": "8", "OMP_NUM_THREADS": "8"}
+		if env, ok := Setting(test.library, present, 1, test.threads, test.cpus); ok != test.ok {
+			t.Errorf("%+v: %v, %v", test, env, ok)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func TestRealPolars(t *testing.T) {
 	if exec.Command(python, "-c", "import polars").Run() != nil {
 		t.Skip("Polars is not installed")
 	}
-	env, ok := mathlib.Setting("Polars", nil, 3, 0)
+	env, ok := mathlib.Setting("Polars", nil, 3, 0, 0)
 	cmd := start(t, "ready", []string{"POLARS_MAX_THREADS=" + env["POLARS_MAX_THREADS"]}, python, "-c",
 		"import polars, time; polars.thread_pool_size(); print('ready', flush=True); time.sleep(100)")
 	testkit.Until(t, "all threads of the pool have named themselves", func() bool {
@@ -181,7 +181,7 @@ func TestRealOpenMP(t *testing.T) {
 	if out, err := exec.Command(gcc, "-fopenmp", "-o", filepath.Join(dir, "a"), filepath.Join(dir, "a.c")).CombinedOutput(); err != nil {
 		t.Skipf("needs gcc with OpenMP: %v: %s", err, out)
 	}
-	env, ok := mathlib.Setting("OpenMP", nil, 3, 3)
+	env, ok := mathlib.Setting("OpenMP", nil, 3, 3, 0)
 	cmd := start(t, "ready", []string{"OMP_NUM_THREADS=" + env["OMP_NUM_THREADS"]}, filepath.Join(dir, "a"))
 	if info, err := Detect(cmd.Process.Pid); err != nil || !ok || info.Math != "OpenMP" || info.Threads != 3 {
 		t.Errorf("%q with %d threads, %v", info.Math, info.Threads, err)
