@@ -31,6 +31,7 @@ var table = []library{
 	{"OpenMP", []string{"libgomp*", "libiomp5*", "libomp.so*", "libomp-*"}, []string{openMP}},
 }
 
+// openBLAS starts no more threads than the process has CPUs.
 const openBLAS = "OpenBLAS"
 
 // openMP is the variable that all of them read but Polars.
