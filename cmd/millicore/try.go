@@ -77,11 +77,13 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 			"a free port. Otherwise try detects the port on which the server listens. The first\n" +
 			"answer comes after about a minute, and each setting takes about half a minute more; the\n" +
 			"time is announced first. --as-is searches once for each limit.\n\n" +
+			"With --against it answers what changed from one server to another.\n\n" +
 			"With --attach it searches a service that runs already, under the limits that it has: it\n" +
 			"starts, stops and changes nothing, and asks before it loads another host.",
 		Example: "  millicore try --cpu 500m --memory 256Mi --get /api -- ./my-server\n" +
 			"  millicore try --cpu 250m,500m,1 -- ./my-server\n" +
 			"  millicore try --get /index.html -- nginx -g 'daemon off;'\n" +
+			"  millicore try --cpu 500m --against './old-server' -- ./new-server\n" +
 			"  millicore try --attach 4242\n" +
 			"  millicore try --save first.yaml -- ./my-server --listen '127.0.0.1:${port}'",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -254,14 +256,9 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	}
 	screen := display.TerminalOf(os.Stderr)
 	for i := range seen {
-		if seen[i].Doubt == "" {
-			continue
+		if doubt := f.ask.Doubt(seen, i); doubt != "" {
+			show.Note(screen.Wrap("! "+doubt+".", ""))
 		}
-		under := ""
-		if len(seen) > 1 {
-			under = "under " + f.ask.CPUs[i] + ", "
-		}
-		show.Note(screen.Wrap("! "+under+seen[i].Doubt+".", ""))
 	}
 	for i := range seen {
 		if words := seen[i].WarmUp(); words != "" {
@@ -330,10 +327,7 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 		seen, limits = append(seen, one), append(limits, c.Limits)
 	}
 	if f.ask.First == 0 {
-		f.ask.First = seen[0].Begin()
-		for i := range seen { // so that no search begins too high
-			f.ask.First = min(f.ask.First, seen[i].Begin())
-		}
+		f.ask.First = try.Lowest(seen)
 	}
 	f.ask.Server = try.Describe(&f.ask, seen[0].Info)
 	machine := runtimes.Machine{Online: runtime.NumCPU(), Affinity: seen[0].Info.Affinity}
@@ -352,6 +346,9 @@ func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.V
 		said := map[string]any{"verdict": answer.Of(found).String(), "cells": found.Cells, "variants": variants, "record": f.out, "runtime": info}
 		if found.Common != nil {
 			said["level"] = found.Common.Cells
+		}
+		if f.against != "" {
+			said["changes"] = verdict.Changed(found, variants[1].Service, variants[0].Service)
 		}
 		if err := display.WriteJSON(out, said); err != nil {
 			return err

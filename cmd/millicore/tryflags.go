@@ -20,6 +20,7 @@ type tryMore struct {
 	user    string
 	pids    int
 	attach  string
+	against string
 	cacert  string
 	yes     bool
 }
@@ -27,17 +28,18 @@ type tryMore struct {
 func (m *tryMore) define(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringArrayVar(&m.env, "env", nil, "environment variable of the server, as in PORT=8080 (repeatable)")
-	flags.IntVar(&m.repeats, "repeats", 1, "number of searches of each setting; six are enough to rank the settings")
+	flags.IntVar(&m.repeats, "repeats", 1, "number of searches of each setting; six are enough to rank the settings, and the default of --against")
 	flags.Float64Var(&m.start, "start-rate", 0, "requests per second with which a search begins (default: from a short probe)")
 	flags.StringVar(&m.user, "user", "", "user that the server runs as: a name, UID[:GID] or caller (default: who called sudo, else the caller)")
 	flags.IntVar(&m.pids, "pids", experiment.DefaultPIDs, "limit of processes and threads of the server together")
+	flags.StringVar(&m.against, "against", "", "command of the server before a change: what changed is the answer, as in --against './old --fast'")
 	flags.StringVar(&m.attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")
 	flags.StringVar(&m.cacert, "cacert", "", "with --attach https://…: trust only the authorities whose certificates are in this PEM file")
 	flags.BoolVar(&m.yes, "yes", false, "with --attach: skip the confirmation prompt for other hosts")
 }
 
 // startOnly are the flags that have no effect on a service that runs already.
-var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "user", "pids", "profile", "save"}
+var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "user", "pids", "profile", "save", "against"}
 
 // check reports flags that are wrong, or exclude each other. changed reports whether a flag
 // was set.
@@ -80,5 +82,5 @@ func (m *tryMore) fill(a *try.Ask) error {
 	if m.repeats > 1 {
 		a.Repeats = m.repeats
 	}
-	return nil
+	return a.HoldAgainst(m.against)
 }

@@ -146,7 +146,7 @@ func (l *Lab) conduct(ctx context.Context, w *record.Writer, q *queue, p *pace, 
 			return 0, err
 		}
 		p.took(planned.Cell, time.Since(t.began))
-		if outcome == record.Done && planned.Cell == 0 && planned.Repeat == 1 && l.OnSearch != nil && l.Experiment.SearchesOneServer() && len(q.waiting) > 0 {
+		if outcome == record.Done && planned.Cell == 0 && planned.Repeat == 1 && l.OnSearch != nil && l.Experiment.SearchesOneServer() && l.Experiment.Server.Against() == "" && len(q.waiting) > 0 {
 			l.OnSearch()
 		}
 		then := goOn

@@ -28,14 +28,11 @@ const (
 // much more it could do there decides nothing. If it misses the objective at that load, the
 // search goes on below it.
 func BoundsOf(e *experiment.Experiment, c *experiment.Cell, found map[int][]float64) *signals.SearchBounds {
+	if e.SearchesOneServer() && e.Server.Against() != "" {
+		return alikeBounds(c, found)
+	}
 	if !e.SearchesOneServer() || c.Index == 0 || len(found[0]) == 0 {
 		return nil
-	}
-	whole := func(load float64) float64 {
-		if c.Load.Users != nil {
-			return max(1, math.Round(load))
-		}
-		return load
 	}
 	if unlimited(e, c) {
 		most := 0.0
@@ -44,14 +41,38 @@ func BoundsOf(e *experiment.Experiment, c *experiment.Cell, found map[int][]floa
 				most = max(most, slices.Max(loads))
 			}
 		}
-		load := whole(higher * most)
+		load := inUnits(c, higher*most)
 		return &signals.SearchBounds{First: load, Most: load, Short: true}
 	}
 	first := beginAt * slices.Max(found[0])
 	if now, before := c.Limits.CPUMillis, e.Cells[0].Limits.CPUMillis; now > 0 && before > 0 {
 		first *= min(2, float64(now)/float64(before))
 	}
-	return &signals.SearchBounds{First: whole(first), Short: true}
+	return &signals.SearchBounds{First: inUnits(c, first), Short: true}
+}
+
+// alikeBounds are the bounds of two services that are held against each other. Both are searched
+// alike, so that the search makes no difference between them: the first search of each has the
+// bounds of the experiment, and the others begin below the lower breaking point.
+func alikeBounds(c *experiment.Cell, found map[int][]float64) *signals.SearchBounds {
+	if len(found[c.Index]) == 0 {
+		return nil
+	}
+	least := math.Inf(1)
+	for _, loads := range found {
+		if len(loads) > 0 {
+			least = min(least, slices.Min(loads))
+		}
+	}
+	return &signals.SearchBounds{First: inUnits(c, beginAt*least), Short: true}
+}
+
+// inUnits is a load of a cell: a number of users has no fraction.
+func inUnits(c *experiment.Cell, load float64) float64 {
+	if c.Load.Users != nil {
+		return max(1, math.Round(load))
+	}
+	return load
 }
 
 // unlimited reports whether a cell has no CPU limit, and the first cell has one.

@@ -23,6 +23,8 @@ func TestBoundsOf(t *testing.T) {
 	}
 	alone := cells(false, 500, 500)
 	alone.Server = nil
+	changed := cells(false, 500, 500)
+	changed.Server.Settings = []experiment.Setup{{Service: "new"}, {Service: "old", Before: true}}
 	for _, test := range []struct {
 		name  string
 		e     *experiment.Experiment
@@ -40,6 +42,9 @@ func TestBoundsOf(t *testing.T) {
 		{"no limit again", cells(false, 500, 0), 1, map[int][]float64{0: {200}, 1: {900}}, &signals.SearchBounds{First: 240, Most: 240, Short: true}},
 		{"never a limit", cells(false, 0, 0), 1, map[int][]float64{0: {200}}, &signals.SearchBounds{First: 100, Short: true}},
 		{"users", cells(true, 500, 500, 0), 2, map[int][]float64{0: {7}}, &signals.SearchBounds{First: 8, Most: 8, Short: true}},
+		{"old and new, the first of each", changed, 1, map[int][]float64{0: {200}}, nil},
+		{"old and new begin alike: the new one", changed, 0, map[int][]float64{0: {200}, 1: {150, 160}}, &signals.SearchBounds{First: 75, Short: true}},
+		{"old and new begin alike: the old one", changed, 1, map[int][]float64{0: {200}, 1: {150, 160}}, &signals.SearchBounds{First: 75, Short: true}},
 		{"one user", cells(true, 500, 500), 1, map[int][]float64{0: {1}}, &signals.SearchBounds{First: 1, Short: true}},
 	} {
 		if got := BoundsOf(test.e, &test.e.Cells[test.cell], test.found); !reflect.DeepEqual(got, test.want) {

@@ -87,24 +87,10 @@ type PairOfCells struct{ A, B *summary.Cell }
 // cell has the metric.
 func Differences(m Metric, pairs []PairOfCells) []Difference {
 	all := make([]Difference, len(pairs))
-	var tested, measured []*Difference
-	var p []float64
 	for i, pair := range pairs {
-		d := &all[i]
-		*d = difference(m, pair.A, pair.B)
-		if d.Verdict != OneSided {
-			measured = append(measured, d)
-		}
-		if d.P != nil {
-			tested, p = append(tested, d), append(p, *d.P)
-		}
+		all[i] = difference(m, pair.A, pair.B)
 	}
-	for _, d := range measured {
-		d.Family = len(measured)
-	}
-	for i, corrected := range stats.Holm(p) {
-		tested[i].judge(corrected, len(tested))
-	}
+	correct(all)
 	return all
 }
 

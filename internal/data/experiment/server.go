@@ -17,7 +17,19 @@ type Setup struct {
 	// UnknownLimits: the server ran already, where its limits cannot be read.
 	UnknownLimits bool   `json:"unknown_limits,omitempty" yaml:"unknown_limits" default:"false" doc:"true: the service ran already, and its limits could not be read."`
 	NoEffect      string `json:"no_effect,omitempty" yaml:"no_effect" names:"letters" doc:"Why the setting changes nothing, so that it has no service."`
+	Before        bool   `json:"before,omitempty" yaml:"before" default:"false" doc:"true: the server before a change, which the first setting is held against; the report begins with what changed."`
+	Parallelism   int    `json:"parallelism,omitempty" yaml:"parallelism" doc:"How many threads it was seen to run at once; default: not known."`
 	Advice        string `json:"advice,omitempty" yaml:"advice" names:"letters" doc:"Sentences that the paragraph ends with."`
+}
+
+// Against is the service that runs the server before a change; "": the experiment is not about one.
+func (s *Server) Against() string {
+	for i := range s.Settings {
+		if s.Settings[i].Before && i > 0 {
+			return s.Settings[i].Service
+		}
+	}
+	return ""
 }
 
 // SearchesOneServer reports whether the cells are searches of one server in several settings.

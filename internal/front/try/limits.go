@@ -63,6 +63,9 @@ func (a *Ask) under(cpu string) *Ask {
 // of them, with its settings where its parallelism can matter, and once without a limit.
 // limits and seen are those of the server as it is under each limit.
 func UnderLimits(a *Ask, limits []experiment.Limits, seen []Seen, m runtimes.Machine) []Variant {
+	if a.Against != nil {
+		return changed(a, seen)
+	}
 	if !a.severalLimits() {
 		return Variants(a, limits[0], seen[0], m)
 	}
@@ -100,7 +103,9 @@ func matters(all []Variant, limit experiment.Limits) bool {
 }
 
 // IsAsItIs reports whether a service runs the server as it is, under a limit that was
-// asked for.
+// asked for; of --against it is the new one.
 func IsAsItIs(variants []Variant, service string) bool {
-	return slices.ContainsFunc(variants, func(v Variant) bool { return v.Service == service && v.Label == runtimes.AsItIs })
+	return slices.ContainsFunc(variants, func(v Variant) bool {
+		return v.Service == service && (v.Label == runtimes.AsItIs || v.Service == newService)
+	})
 }

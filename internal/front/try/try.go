@@ -25,6 +25,7 @@ import (
 // Ask are the flags of `millicore try`.
 type Ask struct {
 	Command   []string
+	Against   []string          // the command before a change, which Command is held against; nil: there is none
 	Dir       string            // working folder
 	Env       map[string]string // the caller's settings that change how runtimes behave; the lab keeps no others of their kind
 	CPU       string            // quantity; "" for none
@@ -75,11 +76,12 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 	const command = "the command"
 	var s file.Settings
 	s.Set("", "name", a.Name())
-	s.Set(command, "about", file.Raw("Where "+strings.Join(secret.Words(a.Command), " ")+" breaks"))
+	s.Set(command, "about", file.Raw(a.about()))
 	for _, v := range variants {
 		if v.NoEffect == "" {
-			s.Set(command, "services."+v.Service, map[string]any{"command": a.texts(v.command(a))})
-			a.service(&s, v, "services."+v.Service+".")
+			one := a.starting(&v)
+			s.Set(command, "services."+v.Service, map[string]any{"command": one.texts(one.Command)})
+			one.service(&s, v, "services."+v.Service+".")
 		}
 	}
 	if !a.severalLimits() {
@@ -89,12 +91,21 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 	s.SetGiven("--pids", "limits.pids", a.PIDs)
 	a.search(&s)
 	if compared(variants) {
-		s.Set("", "measure.common_load", map[string]any{"repeats": compareTrials, "duration": compareTime})
+		s.Set("", "measure.common_load", map[string]any{"repeats": a.compareTrials(), "duration": compareTime})
 	}
 	if a.Server != "" {
 		s.Set(command, "server", map[string]any{"name": file.Raw(a.Server), "settings": setups(variants)})
 	}
 	return s
+}
+
+// about says what the experiment is about.
+func (a *Ask) about() string {
+	command := strings.Join(secret.Words(a.Command), " ")
+	if a.Against != nil {
+		return "What changes from " + strings.Join(secret.Words(a.Against), " ") + " to " + command
+	}
+	return "Where " + command + " breaks"
 }
 
 // search sets what is sent, and the search.
@@ -117,12 +128,17 @@ func (a *Ask) search(s *file.Settings) {
 	s.SetGiven("--repeats", "measure.repeats", a.Repeats)
 }
 
-// The trials of each variant at the common load: the fewest that can rank two of them, and
-// their length. The user waits for them.
-const (
-	compareTrials = 4
-	compareTime   = 3 * time.Second
-)
+// compareTime is the length of a trial at the common load. The user waits for them.
+const compareTime = 3 * time.Second
+
+// compareTrials are the trials of each variant at the common load: the fewest that can rank
+// two of them, or as many as show a small change.
+func (a *Ask) compareTrials() int {
+	if a.Against != nil {
+		return againstTrials
+	}
+	return 4
+}
 
 // compared reports whether there are latencies to compare: two variants are searched.
 func compared(variants []Variant) bool {
@@ -144,6 +160,12 @@ func setups(variants []Variant) []any {
 			one["service"] = v.Service
 		} else {
 			one["no_effect"] = file.Raw(v.NoEffect)
+		}
+		if v.Service == oldService {
+			one["before"] = true
+		}
+		if v.Found > 0 {
+			one["parallelism"] = v.Found
 		}
 		if v.unknownLimits {
 			one["unknown_limits"] = true

@@ -26,6 +26,9 @@ type Variant struct {
 	Limits    string            `json:"limits"`           // in words
 	Advice    string            `json:"advice,omitempty"` // sentences, where the runtime has no setting
 
+	// Found is the parallelism that the server was seen to have, where it is stated; 0: not known.
+	Found int `json:"parallelism_found,omitempty"`
+
 	unknownLimits bool // it ran already, where its limits cannot be read
 
 	// Value is the parallelism that the setting should give; 0: not known.
@@ -49,6 +52,27 @@ type Seen struct {
 
 // Begin is the rate at which a search begins.
 func (s *Seen) Begin() float64 { return Begin(s.Least, s.warmth.rate()) }
+
+// Lowest is the rate at which all searches begin, so that none begins too high.
+func Lowest(seen []Seen) float64 {
+	first := seen[0].Begin()
+	for i := range seen {
+		first = min(first, seen[i].Begin())
+	}
+	return first
+}
+
+// Doubt are the bad answers to one of the probes, and of which; "": there were none.
+func (a *Ask) Doubt(seen []Seen, i int) string {
+	switch doubt := seen[i].Doubt; {
+	case doubt == "" || len(seen) == 1:
+		return doubt
+	case a.Against != nil:
+		return "of the " + oldAndNew(a)[i].Label + " one, " + doubt
+	default:
+		return "under " + a.CPUs[i] + ", " + doubt
+	}
+}
 
 // WarmUp describes the warm-up of a server whose later starts are warmed up too; "" of one
 // that needs none.
@@ -153,8 +177,11 @@ func (a *Ask) alone(seen *Seen) string {
 }
 
 // AsItIs is what is known before the server has run: the server as it is, under each
-// limit.
+// limit, or the new one and the old.
 func AsItIs(a *Ask) []Variant {
+	if a.Against != nil {
+		return oldAndNew(a)
+	}
 	if !a.severalLimits() {
 		return []Variant{{Service: asIs, Label: runtimes.AsItIs, Limits: limitWords(a)}}
 	}

@@ -42,6 +42,9 @@ func cellOf(s *summary.Summary, service string) *summary.Cell {
 }
 
 func (t *tried) answer() Answer {
+	if old := t.old(); old > 0 {
+		return t.changed(old)
+	}
 	if limits := t.asIsByLimit(); len(limits) > 1 {
 		return t.sizing(limits)
 	}

@@ -134,13 +134,13 @@ func (d Difference) said() string {
 	case verdict.Alike:
 		return fmt.Sprintf("No significant difference in %s: %s (%s)", words, d.medians(), d.why())
 	}
-	return display.Capital(fmt.Sprintf("%s is %s in B: %s", words, d.howMuch(), d.fromTo()))
+	return display.Capital(fmt.Sprintf("%s is %s in B: %s", words, d.HowMuch(), d.fromTo()))
 }
 
-// howMuch is how far B lies from A: "3.9 times as high", "38% lower", "1.2 points lower",
+// HowMuch is how far B lies from A: "3.9 times as high", "38% lower", "1.2 points lower",
 // "at least 20% higher". It follows from the medians, which stand beside it, and from the
 // shift where a bound hides one of them.
-func (d Difference) howMuch() string {
+func (d Difference) HowMuch() string {
 	way, bound := string(d.Verdict), ""
 	if d.Verdict == verdict.Higher && d.AtLeast[1] || d.Verdict == verdict.Lower && d.AtLeast[0] {
 		bound = "at least "

@@ -1,0 +1,109 @@
+package try
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
+	"github.com/millicore/millicore/internal/host/runtimes"
+)
+
+// The services of --against, which are also their labels.
+const (
+	newService = "new"
+	oldService = "old"
+)
+
+// againstTrials are the trials of the old server and of the new one at the common load. With
+// eight, a difference of a few standard deviations holds beside the tests of other figures.
+const againstTrials = 8
+
+// words splits a command line as a shell does. Variables of the caller's environment are
+// replaced; ${port} stays. It runs nothing.
+func words(line string) ([]string, error) {
+	all, err := shell.Fields(line, func(name string) string {
+		if name == "port" {
+			return "${port}"
+		}
+		return os.Getenv(name)
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the command %q: %w", line, err)
+	case len(all) == 0:
+		return nil, fmt.Errorf("the command %q is empty", line)
+	}
+	return all, nil
+}
+
+// HoldAgainst makes the server that is asked for the new one, which is held against the one of a
+// command line; "": there is none. It needs the limits and the repeats, of which it sets the default.
+func (a *Ask) HoldAgainst(line string) (err error) {
+	switch {
+	case line == "":
+		return nil
+	case len(a.CPUs) > 1:
+		return errors.New("--against holds two servers against each other under one limit: give --cpu one")
+	case a.AsIsOnly:
+		return errors.New("--against holds two servers against each other as they are: leave out --as-is")
+	case a.Repeats > 0 && a.Repeats < verdict.MinRanked:
+		return fmt.Errorf("--repeats %d: --against needs at least %d searches of each server to show a difference", a.Repeats, verdict.MinRanked)
+	}
+	a.Repeats = cmp.Or(a.Repeats, summary.EnoughTrials)
+	if a.Against, err = words(line); err != nil {
+		return fmt.Errorf("--against: %w", err)
+	}
+	return nil
+}
+
+// oldAndNew are the server before a change and after it, the new one first.
+func oldAndNew(a *Ask) []Variant {
+	return []Variant{
+		{Service: newService, Label: newService, Limits: limitWords(a)},
+		{Service: oldService, Label: oldService, Limits: limitWords(a), Command: a.Against},
+	}
+}
+
+// changed are the new server and the old one, of which each was started once, and the new one
+// with the parallelism of the old where its runtime chose another and has a setting.
+func changed(a *Ask, seen []Seen) []Variant {
+	all := oldAndNew(a)
+	for i := range all {
+		info := &seen[i].Info
+		all[i].Reason, all[i].Found = seenAs(info), info.Parallelism.Value
+	}
+	now, before := all[0].Found, all[1].Found
+	if now == 0 || before == 0 || now == before {
+		return all
+	}
+	s, ok := runtimes.SettingOf(seen[0].Info, before, a.Command)
+	if !ok {
+		return all
+	}
+	return append(all, Variant{Service: newService + "-" + serviceName(s.Label), Label: newService + ", " + s.Label, Limits: limitWords(a),
+		Command: s.Command, Env: s.Env, Value: before, Reason: fmt.Sprintf("the parallelism of the old one; its own is %d", now)})
+}
+
+// seenAs describes a server that has run once: "Go 1.26.8, parallelism 2 (read)".
+func seenAs(info *runtimes.Info) string {
+	if info.Runtime == runtimes.Unknown || info.Runtime == "" {
+		return "no known runtime"
+	}
+	text := onServer(*info)
+	if p := info.Parallelism; p.Value > 0 {
+		text += fmt.Sprintf(", parallelism %d (%s)", p.Value, p.Source)
+	}
+	return text
+}
+
+// starting is what is asked of the server that a variant starts: its command.
+func (a *Ask) starting(v *Variant) *Ask {
+	one := *a
+	one.Command = v.command(a)
+	return &one
+}

@@ -1,0 +1,193 @@
+package answer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
+	"github.com/millicore/millicore/internal/base/phrase"
+	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/show/narrative"
+)
+
+// changed is the answer about a server that is held against the one before a change: which
+// figures differ, by how much, and the setting that takes the difference back.
+func (t *tried) changed(old int) Answer {
+	now, before := t.cells[0], t.cells[old]
+	switch known := func(c *summary.Cell) bool { return c != nil && c.Breaking != nil && c.Breaking.Load() != nil }; {
+	case now == nil || now.Breaking == nil || before == nil || before.Breaking == nil:
+		return Answer{What: fmt.Sprintf("What changed in %s is not known: one of the two was not searched.", t.server)}
+	case !known(now) && !known(before):
+		return t.notFound("the new "+t.server+" and the old one", []*summary.Cell{now, before})
+	case !known(now):
+		answer := t.notFound("the new "+t.server, []*summary.Cell{now})
+		answer.What = strings.TrimSuffix(answer.What, ".") + fmt.Sprintf("; the old one %s.", breaks(before))
+		return answer
+	case !known(before):
+		answer := t.notFound("the old one", []*summary.Cell{before})
+		answer.What = fmt.Sprintf("The new %s %s. ", t.server, breaks(now)) + answer.What
+		return answer
+	}
+	all := verdict.Changed(t.s, before.Service, now.Service)
+	differ := significant(all)
+	if len(differ) == 0 {
+		return t.unchanged(all)
+	}
+	texts := make([]string, len(differ))
+	better := 0
+	for i := range differ {
+		texts[i] = t.moved(&differ[i])
+		if differ[i].Better() {
+			better++
+		}
+	}
+	answer := Answer{What: fmt.Sprintf("The new %s differs from the old one: %s.", t.server, phrase.List(texts)), Why: t.reason(now, differ)}
+	restored, setting := t.restores(before, differ)
+	switch {
+	case better == len(differ):
+		answer.Do = "use the new one."
+	case restored:
+		answer.Why = fmt.Sprintf("its parallelism is %d, that of the old one %d.", t.parallelism(0), t.parallelism(old))
+		answer.Do = fmt.Sprintf("set %s: with it no difference from the old one was shown in these.", setting)
+	case better == 0:
+		answer.Do = "keep the old one, unless the change is worth it."
+	default:
+		answer.Do = "choose by the figure that matters to you: not all became better."
+	}
+	return answer
+}
+
+// old is the place of the variant before a change; 0: the record is not about one.
+func (t *tried) old() int {
+	against := t.s.Experiment.Server.Against()
+	return max(0, slices.IndexFunc(t.variants, func(v narrative.Variant) bool { return against != "" && v.Service == against }))
+}
+
+// significant are the differences that were shown.
+func significant(all []verdict.Difference) (differ []verdict.Difference) {
+	for _, d := range all {
+		if d.Significant() {
+			differ = append(differ, d)
+		}
+	}
+	return differ
+}
+
+// unchanged is the answer where no figure was shown to differ: how far each may still.
+func (t *tried) unchanged(all []verdict.Difference) Answer {
+	var tested, bounds []string
+	var pairs []Pair
+	for i := range all {
+		d := &all[i]
+		pairs = append(pairs, Pair{Main: d})
+		if d.Verdict != verdict.Alike {
+			continue
+		}
+		tested = append(tested, t.figure(d))
+		if ends := changeEnds(d); ends != "" {
+			bounds = append(bounds, fmt.Sprintf("%s %s", t.figure(d), ends))
+		}
+	}
+	if len(tested) == 0 {
+		return Answer{What: fmt.Sprintf("Whether the new %s differs from the old one was not tested.", t.server), Do: missing(pairs)}
+	}
+	answer := Answer{
+		What: fmt.Sprintf("No difference was shown between the new %s and the old one, in %s.", t.server, phrase.List(tested)),
+		Do:   "nothing; --repeats shows smaller changes.",
+	}
+	if len(bounds) > 0 {
+		answer.Why = "95% intervals of the change: " + strings.Join(bounds, ", ") + "."
+	}
+	return answer
+}
+
+// figure names what a difference is of: "p99 at 941/s".
+func (t *tried) figure(d *verdict.Difference) string {
+	m, _ := verdict.MetricOf(d.Metric)
+	if t.level != nil && strings.HasPrefix(d.Metric, "p") {
+		return fmt.Sprintf("%s at %s", m.Words, narrative.CommonLoad(t.s))
+	}
+	return m.Words
+}
+
+// moved states a difference: "breaking point 12% lower (−16 to −8%)".
+func (t *tried) moved(d *verdict.Difference) string {
+	text := t.figure(d) + " " + narrative.Difference{Difference: d}.HowMuch()
+	if ends := changeEnds(d); ends != "" {
+		text += " (" + ends + ")"
+	}
+	return text
+}
+
+// changeEnds is the 95% interval of a change in percent: "−16 to −8%"; "" where an end is not
+// bounded.
+func changeEnds(d *verdict.Difference) string {
+	if d.Low == nil || d.High == nil || d.A == nil || *d.A == 0 {
+		return ""
+	}
+	low, high := 100**d.Low / *d.A, 100**d.High / *d.A
+	places := 0
+	if max(-low, low, -high, high) < 10 {
+		places = 1
+	}
+	return display.Signed(low, places) + " to " + display.Signed(high, places) + "%"
+}
+
+// reason is why the new server differs, as far as the figures show: under the same CPU limit a
+// request costs more or less, or what limits it now. A build changes many things at once, so that
+// another parallelism is named, but is the cause only if taking it back was measured.
+func (t *tried) reason(now *summary.Cell, differ []verdict.Difference) string {
+	breaking, cost := of(differ, verdict.BreakingPointMetric), of(differ, "cpu_per_request")
+	if own, before := t.parallelism(0), t.parallelism(t.old()); own > 0 && before > 0 && own != before {
+		return fmt.Sprintf("not shown; its parallelism is %d, that of the old one %d.", own, before)
+	}
+	switch {
+	case breaking == nil:
+		return ""
+	case cost != nil && cost.Verdict != breaking.Verdict && limitedByCPU(now):
+		amount := "more"
+		if cost.Verdict == verdict.Lower {
+			amount = "less"
+		}
+		return "the CPU limit is the same, and a request uses " + amount + " CPU time."
+	}
+	return t.limit(now)
+}
+
+// parallelism is that of a variant, as it was seen; 0: not known.
+func (t *tried) parallelism(variant int) int {
+	return t.s.Experiment.Server.Settings[variant].Parallelism
+}
+
+// restores is the setting of the new server that takes back all that became worse: with it these
+// figures differ from those of the new one as it is, and not from those of the old one.
+func (t *tried) restores(before *summary.Cell, differ []verdict.Difference) (restored bool, setting string) {
+	for _, i := range t.settings() {
+		if t.cells[i] == before {
+			continue
+		}
+		still := verdict.Changed(t.s, before.Service, t.cells[i].Service)
+		back := verdict.Changed(t.s, t.cells[0].Service, t.cells[i].Service)
+		all := true
+		for k := range differ {
+			one, other := of(still, differ[k].Metric), of(back, differ[k].Metric)
+			all = all && (differ[k].Better() || one != nil && one.Verdict == verdict.Alike && other != nil && other.Significant() && other.Better())
+		}
+		if all {
+			return true, strings.TrimPrefix(t.variants[i].Label, t.variants[0].Label+", ")
+		}
+	}
+	return false, ""
+}
+
+// of finds the difference of a metric; nil: it was not compared.
+func of(all []verdict.Difference, metric string) *verdict.Difference {
+	for i := range all {
+		if all[i].Metric == metric {
+			return &all[i]
+		}
+	}
+	return nil
+}
