@@ -121,7 +121,7 @@ func TestExamine(t *testing.T) {
 		{"throttled by its parallelism", env(watched(goService(8, 2), 157, 412, 0.6), "GOMAXPROCS", "8"),
 			[]string{"critical: parallelism 8 exceeds the limit of 2 CPUs: throttled in 38% of 412 periods"}},
 		{"throttled a little by its parallelism", env(watched(goService(8, 2), 24, 412, 0.6), "GOMAXPROCS", "8"),
-			[]string{"warning: parallelism 8 exceeds the limit of 2 CPUs: throttled in 5.8% of 412 periods"}},
+			[]string{"info: parallelism 8 exceeds the limit of 2 CPUs: throttled in 5.8% of 412 periods"}},
 		{"throttled before the watch only", func() inspect.Process {
 			p := env(watched(goService(8, 2), 0, 412, 0.6), "GOMAXPROCS", "8")
 			p.Throttling.Since = counts(1570, 4120)
@@ -227,7 +227,7 @@ func TestExamine(t *testing.T) {
 		{"a limit that is used up", watched(goService(2, 2), 380, 412, 0.98),
 			[]string{"warning: limit of 2 CPUs used up (98% on average): throttled in 92% of 412 periods"}},
 		{"throttled for an unknown reason", watched(goService(2, 2), 80, 412, 0.7),
-			[]string{"warning: limit of 2 CPUs: throttled in 19% of 412 periods"}},
+			[]string{"info: limit of 2 CPUs: throttled in 19% of 412 periods"}},
 		{"parallelism too low to reach the limit", watched(env(goService(1, 4), "GOMAXPROCS", "1"), 0, 412, 0.24),
 			[]string{"warning: parallelism 1 under a limit of 4 CPUs: it uses 0.96 CPUs and cannot use more"}},
 		{"little parallelism, little use", watched(env(goService(1, 4), "GOMAXPROCS", "1"), 0, 412, 0.1), nil},

@@ -1,13 +1,9 @@
 package doctor
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
-	"github.com/millicore/millicore/internal/host/caches"
+	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/host/heaps"
 	"github.com/millicore/millicore/internal/host/inspect"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -52,81 +48,25 @@ func (s service) farFromTheLimit(host inspect.Host) bool {
 
 // lowered is the change of the option to a heap of n bytes, and the words for it.
 func (s service) lowered(h heaps.Limit, n int64) (string, Change) {
-	mib := strconv.FormatInt(n>>20, 10)
-	var value string
-	words := mib + " MiB"
-	switch h.By {
-	case "-Xmx":
-		value = "-Xmx" + mib + "m"
-	case "-XX:MaxHeapSize":
-		value = "-XX:MaxHeapSize=" + mib + "m"
-	case "-XX:MaxRAMPercentage", "-XX:MinRAMPercentage":
-		share := strconv.FormatInt(100*n/max(1, s.Memory.Limit), 10)
-		value, words = h.By+"="+share, share
-	case "--max-old-space-size":
-		value = h.By + "=" + mib
-	case "GOMEMLIMIT":
-		value = mib + "MiB"
-	default: // .NET's; its variables are hexadecimal
-		if strings.HasSuffix(h.By, "Percent") {
-			n = 100 * n / max(1, s.Memory.Limit)
-		}
-		if h.File != "" {
-			return strconv.FormatInt(n, 10), Change{Setting: h.By, File: h.File, Value: int(n)}
-		}
-		value = fmt.Sprintf("0x%X", n)
-		words = value
-	}
-	var c Change
-	if h.Where == "" {
-		c.Command = slices.Clone(s.Command)
-		for i, arg := range c.Command {
-			if arg == h.Option {
-				c.Command[i] = value
-			}
-		}
-	} else {
-		c.Env = map[string]string{h.Where: strings.ReplaceAll(s.Info.Env[h.Where], h.Option, value)}
-	}
-	if s.Info.Runtime == runtimes.JVM && s.startLowered(n, &c) {
-		words += " (and the initial size with it: a JVM whose initial size is above the maximum does not start)"
-	}
-	return words, c
+	to := h.Lowered(s.Process, n)
+	return to.Words, Change{Env: to.Env, Command: to.Command, Setting: to.Setting, File: to.File, Value: to.Value}
 }
 
-// startLowered adds to a change of the JVM's maximum heap size that of the initial one, in
-// each place that sets one above n bytes.
-func (s service) startLowered(n int64, c *Change) (lowered bool) {
-	within := func(option string) string {
-		for _, name := range []string{"-Xms", "-XX:InitialHeapSize=", "-XX:MinHeapSize="} {
-			value, ok := strings.CutPrefix(option, name)
-			if size, isSize := caches.JavaSize(value); ok && isSize && size > n {
-				return name + strconv.FormatInt(n>>20, 10) + "m"
-			}
-		}
-		return option
+// collects says what decides whether a collector uses the CPU time of a process that uses at least
+// half of a maximum heap size that is set; "": none is. The kernel does not distinguish it from the
+// work of the service: a JVM with -Xmx32m under 0.7 CPUs served half of what it did with -Xmx128m.
+func (s service) collects() string {
+	trace := map[runtimes.Name]string{runtimes.Go: "GODEBUG=gctrace=1", runtimes.JVM: "-Xlog:gc", runtimes.Node: "--trace-gc"}[s.Info.Runtime]
+	set := ""
+	switch h := heaps.Of(s.Process); {
+	case trace == "":
+	case h.By != "" && (s.Anon == 0 || 2*s.Anon >= h.Bytes):
+		set = h.By + " is " + size(h.Bytes)
+	case s.heapInCode():
+		set = "its code may set the limit of its heap (debug.SetMemoryLimit)"
 	}
-	for i, option := range runtimes.JavaOptions(s.Command) {
-		value := within(option)
-		if value == option {
-			continue
-		}
-		if c.Command == nil {
-			c.Command = slices.Clone(s.Command)
-		}
-		c.Command[i+1], lowered = value, true
+	if set == "" {
+		return ""
 	}
-	for _, name := range []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
-		for _, option := range strings.Fields(s.Info.Env[name]) {
-			value := within(option)
-			if value == option {
-				continue
-			}
-			if c.Env == nil {
-				c.Env = map[string]string{}
-			}
-			c.Env[name], lowered = strings.ReplaceAll(cmp.Or(c.Env[name], s.Info.Env[name]), option, value), true
-		}
-	}
-	return lowered
+	return display.Capital(set) + ": if garbage collection uses much of the CPU time (" + trace + "), a larger heap needs less"
 }

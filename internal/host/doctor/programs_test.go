@@ -41,7 +41,7 @@ func TestTheThreadsOfRedis(t *testing.T) {
 			p.Throttling.Watch.Throttled, p.Throttling.Watch.Stopped = 0, 0
 			half := *p.Throttling.Watch.Used / 2
 			p.Throttling.Watch.Used, p.Used = &half, half
-		}), Change{Replicas: true}, High},
+		}), Change{Replicas: true}, Medium},
 	} {
 		f := examine(test.process)[0]
 		if len(f.Changes) != 1 || f.Confidence != test.sure || !same(f.Changes[0], test.want) {
@@ -77,7 +77,7 @@ func TestTheThreadsOfALibrary(t *testing.T) {
 	} {
 		p := spinning(1, test.limit, test.full)
 		p.Threads.Busy = 8
-		p.Info = runtimes.Info{Runtime: runtimes.Python, Affinity: 8, Math: test.math, Env: test.env, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
+		p.Info = runtimes.Info{Runtime: runtimes.Python, Affinity: 8, Threads: 8, Math: test.math, Env: test.env, Parallelism: runtimes.Parallelism{Value: 1, Source: runtimes.Read}}
 		f, got := examine(p)[0], ""
 		if len(f.Changes) > 0 {
 			got = f.Changes[0].String()
@@ -116,7 +116,7 @@ func TestTheSchedulersOfErlang(t *testing.T) {
 // Many threads of a library share a low limit, so that none of them ran for long. A server has
 // threads of its own.
 func TestTheThreadsOfALibraryUnderALowLimit(t *testing.T) {
-	const fewer = "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS sets that of most): OpenMP is loaded, and the threads wanted 3.4 CPUs at once"
+	const fewer = "measure with 1 thread of its libraries first (in its code, or OMP_NUM_THREADS sets that of most): OpenMP is loaded, and the threads wanted 3.4 CPUs at once"
 	const set = "try OMP_NUM_THREADS=1, unless the program's code sets the number of these threads: OpenMP is loaded, and the threads wanted 3.4 CPUs at once"
 	for _, test := range []struct {
 		name, math, server, env string
@@ -129,8 +129,8 @@ func TestTheThreadsOfALibraryUnderALowLimit(t *testing.T) {
 		{"fewer than CPUs", "OpenMP", "", "", 7, fewer},
 		{"as many as its variable says", "OpenMP", "", "6", 6, set},
 		{"more threads of the program", "OpenMP", "", "6", 20, set},
-		{"fewer than its variable says", "OpenMP", "", "9", 8, "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS=9 is set, which code can override"},
-		{"set already", "OpenMP", "", "1", 8, "lower the number of threads of its libraries to 1 first (OMP_NUM_THREADS=1 is set, which code can override"},
+		{"fewer than its variable says", "OpenMP", "", "9", 8, "measure with 1 thread of its libraries first (OMP_NUM_THREADS=9 is set, which code can override"},
+		{"set already", "OpenMP", "", "1", 8, "measure with 1 thread of its libraries first (OMP_NUM_THREADS=1 is set, which code can override"},
 		{"a server with threads", "OpenMP", "gunicorn", "", 8, "raise the limit"},
 		{"no library", "", "", "", 8, "raise the limit"},
 	} {
@@ -142,7 +142,7 @@ func TestTheThreadsOfALibraryUnderALowLimit(t *testing.T) {
 		length := p.Throttling.Watch.Length
 		p.Threads = &threads.Use{Length: length, Read: 8, Busy: 1, Ran: p.Used, BusyRan: p.Used, Waited: 3 * length}
 		f := examine(p)[0]
-		if changed := test.want != fewer && !strings.HasPrefix(test.want, "lower"); !strings.HasPrefix(f.Fix[0], test.want) || (len(f.Changes) > 0) != changed {
+		if changed := test.want != fewer && !strings.HasPrefix(test.want, "measure"); !strings.HasPrefix(f.Fix[0], test.want) || (len(f.Changes) > 0) != changed {
 			t.Errorf("%s: %q, %+v", test.name, f.Fix[0], f.Changes)
 		}
 		if test.want == set && f.Changes[0].Env["OMP_NUM_THREADS"] != "1" {

@@ -170,15 +170,16 @@ func (s service) idleLimit(host inspect.Host, throttled []Finding) []Finding {
 	f.Title = fmt.Sprintf("parallelism %d under a limit of %s: it uses %s CPUs and cannot use more",
 		p, display.CPULimit(s.CPU.CPUs), fmt.Sprintf("%.2f", s.spent.Seconds()/length.Seconds()))
 	f.Evidence = append([]string{s.parallel(), s.limited(), s.counted()}, s.threaded()...)
-	f.Mechanism = fmt.Sprintf("%s cannot use more than %s; the rest of the limit is idle while requests wait", s.units(), display.CPULimit(float64(p)))
+	waits := "requests wait"
+	if s.Listens != nil && !*s.Listens {
+		waits = "work waits"
+	}
+	f.Mechanism = fmt.Sprintf("%s cannot use more than %s; if %s, the rest of the limit is idle meanwhile", s.units(), display.CPULimit(float64(p)), waits)
 	f.Expect = Effect{
-		Saturated: fmt.Sprintf("throughput up to ×%.2g; p99 can rise where the threads then use up the quota", min(s.CPU.CPUs, float64(s.reach()))/float64(p)),
+		Saturated: fmt.Sprintf("if "+waits+" for it, throughput up to ×%.2g; p99 can rise where the threads then use up the quota", min(s.CPU.CPUs, float64(s.reach()))/float64(p)),
 		Ordinary:  "shorter queues; requests that found no queue take as long as before",
 	}
-	f.Confidence = High
-	if s.Info.Parallelism.Source == runtimes.Predicted || share < busy {
-		f.Confidence = Medium
-	}
+	// That it is busy does not show that something waits: one client is busy with it too.
 	text, c := s.change(s.fit())
 	if c.Replicas { // each has its own limit and, as this one, its own thread
 		f.Expect.Saturated = "throughput grows with the replicas, as far as the host has CPUs for them"

@@ -58,7 +58,7 @@ func TestSaturationWithoutThrottling(t *testing.T) {
 		{"a busy thread that also waits for requests", nginx(1, 0.9, 0), "", ""},
 		{"a thread that ran for 85% of the time", bound(nginx(1, 0.85, 0), 1), title, ""},
 		{"less", nginx(1, 0.8, 1), "", ""},
-		{"one CPU of two", nginx(2, 0.5, 1), "warning: parallelism 1 under a limit of 2 CPUs: it uses 1.00 CPUs and cannot use more", ""},
+		{"one CPU of two", nginx(2, 0.5, 1), "warning: parallelism 1 under a limit of 2 CPUs: it uses 1.00 CPUs and cannot use more", Medium},
 		{"throttled in a few periods, in which no more ran", throttledIn(nginx(1, 1, 1), 8, 2*time.Millisecond), title, ""},
 		{"throttled in a few periods, in which more ran", throttledIn(nginx(1, 1, 1), 8, 40*time.Millisecond),
 			"warning: limit of 1 CPU used up (100% on average): throttled in 8% of 100 periods", ""},
@@ -131,7 +131,7 @@ func TestOneFullThread(t *testing.T) {
 // The limit bounds more workers, and not more replicas, each of which has its own.
 func TestTheEffectOfReplicas(t *testing.T) {
 	workers := nginx(1.3, 1/1.3, 1)
-	if got := examine(workers...)[0].Expect.Saturated; !strings.HasPrefix(got, "throughput up to ×1.3;") {
+	if got := examine(workers...)[0].Expect.Saturated; !strings.HasPrefix(got, "if requests wait for it, throughput up to ×1.3;") {
 		t.Errorf("workers: got %q", got)
 	}
 	node := nginx(1.3, 1/1.3, 1)[1:]

@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -198,6 +199,13 @@ func services(host inspect.Host) []service {
 	return byGroup(host, func(p inspect.Process) (string, bool) { return p.CPU.Dir, p.CPU.State == inspect.Limited })
 }
 
+// nested reports whether groups with lower limits are below a group, whose CPU time is part of its.
+func nested(host inspect.Host, group string) bool {
+	return slices.ContainsFunc(host.Processes, func(p inspect.Process) bool {
+		return p.CPU.Dir != group && slices.ContainsFunc(p.Shared, func(above inspect.Shared) bool { return above.CPU.Dir == group })
+	})
+}
+
 // byGroup groups the processes by name, in the order of each group's first process.
 // ok is false for a process without a group.
 func byGroup(host inspect.Host, name func(inspect.Process) (group string, ok bool)) []service {
@@ -218,7 +226,7 @@ func byGroup(host inspect.Host, name func(inspect.Process) (group string, ok boo
 		main := inspect.Foremost(members[group])
 		s := process(host, &main)
 		s.members = len(members[group])
-		s.charge(members[group], !host.Partial)
+		s.charge(members[group], !host.Partial && !nested(host, group))
 		all = append(all, s)
 	}
 	return all
@@ -303,7 +311,13 @@ func (s service) least() int { return runtimes.Least(s.Info, s.CPU.CPUs) }
 // single reports whether one thread instead of two would lower p99 at saturation: two
 // compete for a limit of 1 CPU or less.
 func (s service) single() bool {
-	return s.compete() && s.fit() == 1 && s.cpus() == 2 && !s.waits()
+	return s.compete() && s.fit() == 1 && s.cpus() == 2 && !s.waits() && !s.outside()
+}
+
+// outside reports whether more threads wanted a CPU all the time than the parallelism counts, such
+// as those of C code below a Go program: the parallelism is then not what uses the quota up.
+func (s service) outside() bool {
+	return s.threads != nil && s.threads.Full > max(1, s.Info.Parallelism.Value)
 }
 
 // waits reports whether threads or processes are blocked while they wait, so that fewer of
@@ -338,7 +352,7 @@ func (s service) used() (share float64, ok bool) {
 // or less.
 func (s service) minimum() bool {
 	return s.Info.Runtime == runtimes.Go && s.CPU.Own > 0 && s.CPU.CPUs <= 1 &&
-		s.Info.Parallelism.Value == 2 && s.chosen() == 0 && s.aware()
+		s.Info.Parallelism.Value == 2 && s.chosen() == 0 && s.aware() && !s.outside()
 }
 
 // chosen is the GOMAXPROCS of a Go program's environment; 0 if it is not set, or not a

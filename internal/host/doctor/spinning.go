@@ -110,7 +110,7 @@ func (s service) workers() (n int) {
 func (s service) usedUp(f *Finding) {
 	units, _, _ := s.shortLived()
 	always := s.always()
-	if units == "" && (always || s.locked() && s.library()) {
+	if units == "" && (always || s.locked() && s.library() || s.teams()) {
 		f.Expect = Effect{Saturated: "throughput grows if fewer threads spin", Ordinary: "fewer stops, lower p99"}
 		s.fewerOfALibrary(f, ". Else raise the limit, add replicas, or reduce the load on each")
 		return
@@ -120,6 +120,8 @@ func (s service) usedUp(f *Finding) {
 	switch n := s.workers(); {
 	case units != "":
 		text += ". If their number can be set, measure with fewer " + units + " at once too"
+	case s.Info.Workers > s.fit():
+		text += fmt.Sprintf(". Measure with fewer worker processes too: %d share the limit", s.Info.Workers)
 	case s.helped():
 		text += ". If its busy threads are of a library, measure with fewer of them too"
 	case n > s.fit():
@@ -133,7 +135,16 @@ func (s service) usedUp(f *Finding) {
 
 // always reports whether more threads than the limit has CPUs always wanted one, and may spin.
 func (s service) always() bool {
-	return s.threads != nil && (s.spins() && s.threads.Full > s.fit() || s.locked() && s.threads.Held > s.fit())
+	return s.threads != nil && (s.spins() && s.threads.Full > s.fit() || s.locked() && s.Info.Workers == 0 && s.threads.Held > s.fit())
+}
+
+// teams reports whether a program that doctor does not know runs as many threads of a library as
+// its variable sets, and more than the limit has CPUs: they wait for each other at barriers. Eight
+// threads of OpenMP in a program in C did a sixth of the work of one under 0.5 CPUs, and none of
+// them wanted a CPU all the time.
+func (s service) teams() bool {
+	n := mathlib.Declared(s.Info.Math, s.Info.Env)
+	return s.Info.Runtime == runtimes.Unknown && s.threads != nil && n > s.fit() && s.threads.Busy >= n
 }
 
 // fewerOfALibrary completes a finding about threads that may spin or hand over to each other:
@@ -151,7 +162,7 @@ func (s service) fewerOfALibrary(f *Finding, otherwise string) {
 	default:
 		why = fmt.Sprintf("%s is loaded, and the threads wanted %.1f CPUs at once; those that wait for each other use up the quota", s.Info.Math, s.threads.Wanted())
 	}
-	if env, ok := mathlib.Setting(s.Info.Math, s.Info.Env, s.fit(), s.Info.Threads, s.machine()); ok && (always || s.follows()) {
+	if env, ok := mathlib.Setting(s.Info.Math, s.Info.Env, s.fit(), s.Info.Threads, s.machine()); ok && s.follows() {
 		f.Confidence = Medium
 		text := "set " + commandline.Assignments(env) + ": "
 		if always {
@@ -162,9 +173,12 @@ func (s service) fewerOfALibrary(f *Finding, otherwise string) {
 		s.fix(f, text+why, Change{Env: env, Value: s.fit()})
 		return
 	}
-	setting := "if the program has a setting for the number of its threads, lower it first"
-	if s.locked() {
-		setting = fmt.Sprintf("lower the number of threads of its libraries to %d first (%s)", s.fit(), mathlib.Hint(s.Info.Env))
+	setting := fmt.Sprintf("measure with fewer threads first, such as %d, if their number can be set", s.fit())
+	switch {
+	case s.Info.Math != "" && s.locked() && s.follows():
+		setting = fmt.Sprintf("measure with %s of its libraries first (%s)", count(int64(s.fit()), "thread", "threads"), mathlib.Hint(s.Info.Env))
+	case s.Info.Math != "" && s.locked():
+		setting = fmt.Sprintf("measure with %s of its libraries first (in its code, or %s)", count(int64(s.fit()), "thread", "threads"), mathlib.Hint(s.Info.Env))
 	}
 	s.fix(f, setting+": "+why+otherwise)
 }
