@@ -45,11 +45,12 @@ func (s service) parallelQueries(f *Finding) bool {
 	return true
 }
 
-// serving is how many processes of the server were busy: they serve a client each.
+// serving is how many processes of the server were busy, for the limit that they share: they serve
+// a client each.
 func (s service) serving() (n int) {
 	const busy = 0.05
 	for _, p := range s.others {
-		if p.CPU.Dir == s.CPU.Dir && p.Info.Runtime == runtimes.Postgres && p.Used.Seconds() >= busy*s.Throttling.Watch.Length.Seconds() {
+		if p.CPU.Dir == s.CPU.Dir && p.Info.Runtime == runtimes.Postgres && p.Used.Seconds() >= busy*min(1, s.CPU.CPUs)*s.Throttling.Watch.Length.Seconds() {
 			n++
 		}
 	}

@@ -15,18 +15,23 @@ func TestParallelQueries(t *testing.T) {
 	for _, test := range []struct {
 		name             string
 		clients, workers int
-		each             time.Duration // of CPU time, of 65 s that the group used
+		each             time.Duration // of CPU time, of 65 s that the group used; of 10 s under 0.2 CPUs
 		options          []string
 		setting          string
 		command          []string
 	}{
 		{"in its file", 8, 4, 4 * time.Second, nil, "max_parallel_workers_per_gather", nil},
 		{"in its command", 8, 4, 4 * time.Second, []string{"-c", option}, "max_parallel_workers_per_gather", []string{"/pg/bin/postgres", "-c", "max_parallel_workers_per_gather=0"}},
+		{"under a low limit", 8, 4, 600 * time.Millisecond, nil, "max_parallel_workers_per_gather", nil},
 		{"without them", 8, 0, 4 * time.Second, nil, "", nil},
 		{"of one client", 1, 4, 20 * time.Second, nil, "", nil},
 		{"that do little", 8, 4, 8 * time.Second, nil, "", nil},
 	} {
-		server := watched(goService(2, 1.3), 98, 100, 1)
+		limit := 1.3
+		if test.each < time.Second {
+			limit = 0.2
+		}
+		server := watched(goService(2, limit), 98, 100, 1)
 		server.Info = runtimes.Info{Runtime: runtimes.Postgres, Affinity: 8}
 		server.Command, server.Used = append([]string{"/pg/bin/postgres"}, test.options...), 0
 		all := []inspect.Process{server}
