@@ -118,3 +118,14 @@ func TestFewStopsAreAnObservation(t *testing.T) {
 		}
 	}
 }
+
+// A loop that runs one process after another uses a limit of one CPU up, and no more of a higher one.
+func TestALoopOfProcessesNeedsNoHigherLimit(t *testing.T) {
+	p := watched(goService(1, 1), 0, 100, 1)
+	p.Info = runtimes.Info{Runtime: runtimes.Unknown, Affinity: 8}
+	p.Used = 0
+	f, fix := fixed(p)
+	if f.Rule != LimitUsedUp || !strings.HasPrefix(fix, "run more of the processes at once") || len(f.Changes) != 1 || !f.Changes[0].Replicas {
+		t.Errorf("%s: %q, %+v", f.Title, fix, f.Changes)
+	}
+}

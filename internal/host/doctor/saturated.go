@@ -59,6 +59,9 @@ func (s service) saturated(host inspect.Host, throttled []Finding) []Finding {
 	switch {
 	case s.CPU.CPUs >= float64(higher):
 		text += fmt.Sprintf(": the process may use only %s", count(int64(most), "CPU", "CPUs"))
+	// One whole CPU is used up without a stop, so hardly more processes wanted to run at once.
+	case p == 0 && s.account.ShortProcesses() > 0 && s.CPU.CPUs == float64(s.fit()):
+		text = fmt.Sprintf("run more of the processes at once, if they can, under a limit of %s; or %s", display.CPULimit(float64(higher)), text)
 	case p >= higher || free || p == 0:
 		text = fmt.Sprintf("raise the limit to %s; or %s", display.CPULimit(float64(higher)), text)
 		changes = append([]Change{{CPUs: float64(higher)}}, changes...)
