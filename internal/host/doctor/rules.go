@@ -8,7 +8,7 @@ import (
 )
 
 // Rule names the rule that made a finding. Scripts, baselines and suppressions use it, so it
-// keeps its name whatever the figures and the words of a finding are. docs/doctor.md lists
+// keeps its name whatever the figures and the words of a finding are. docs/doctor-rules.md lists
 // all.
 type Rule string
 

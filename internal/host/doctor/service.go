@@ -325,7 +325,7 @@ func (s service) outside() bool {
 func (s service) waits() bool { return runtimes.Blocks(s.Info) }
 
 // stall is how long a service is throttled in each period if all its threads run:
-// T·(1 − Q/P) (docs/doctor.md).
+// T·(1 − Q/P) (docs/doctor-rules.md).
 func (s service) stall() time.Duration {
 	if !s.can() {
 		return 0
