@@ -129,3 +129,14 @@ func TestALoopOfProcessesNeedsNoHigherLimit(t *testing.T) {
 		t.Errorf("%s: %q, %+v", f.Title, fix, f.Changes)
 	}
 }
+
+// Without root a program may not be read: nothing is said about its threads.
+func TestNothingIsSaidAboutTheThreadsOfAProgramThatWasNotRead(t *testing.T) {
+	p := spinning(0, 0.5, 4)
+	p.Info = runtimes.Info{Runtime: runtimes.Unknown, Affinity: 8}
+	p.Unseen = []string{"its executable could not be read"}
+	f, fix := fixed(p)
+	if f.Confidence != Low || !strings.HasPrefix(fix, "raise the limit") || !strings.Contains(fix, "as root") {
+		t.Errorf("%s, %q", f.Confidence, fix)
+	}
+}

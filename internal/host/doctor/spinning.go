@@ -120,6 +120,9 @@ func (s service) usedUp(f *Finding) {
 	switch n := s.workers(); {
 	case units != "":
 		text += ". If their number can be set, measure with fewer " + units + " at once too"
+	case s.unread():
+		f.Confidence = Low
+		text += ". Its program could not be read: run doctor as root"
 	case s.Info.Workers > s.fit():
 		text += fmt.Sprintf(". Measure with fewer worker processes too: %d share the limit", s.Info.Workers)
 	case s.helped():
@@ -135,8 +138,11 @@ func (s service) usedUp(f *Finding) {
 
 // always reports whether more threads than the limit has CPUs always wanted one, and may spin.
 func (s service) always() bool {
-	return s.threads != nil && (s.spins() && s.threads.Full > s.fit() || s.locked() && s.Info.Workers == 0 && s.threads.Held > s.fit())
+	return s.threads != nil && (s.spins() && !s.unread() && s.threads.Full > s.fit() || s.locked() && s.Info.Workers == 0 && s.threads.Held > s.fit())
 }
+
+// unread reports whether a program is not known because parts of the process could not be read.
+func (s service) unread() bool { return s.Info.Runtime == runtimes.Unknown && len(s.Unseen) > 0 }
 
 // teams reports whether a program that doctor does not know runs as many threads of a library as
 // its variable sets, and more than the limit has CPUs: they wait for each other at barriers. Eight

@@ -61,6 +61,9 @@ func blocks(host inspect.Host, findings []doctor.Finding, v View) []report.Block
 	}
 	if v.Since != nil {
 		of.What = v.Since.what(v.Run.Time)
+		if len(v.Since.Found) == 0 && v.Since.Same > 0 {
+			of.Why, of.Do = "", "nothing new; without --baseline it prints the findings that stay."
+		}
 		of.Caveats = append(v.Since.caveats(v.Run, host), of.Caveats...)
 	}
 	blocks := []report.Block{report.Headline{Answer: of.What, Lines: of.Lines()[1:], Caveats: of.Caveats}}
