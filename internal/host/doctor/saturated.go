@@ -182,7 +182,8 @@ func (s service) idleLimit(host inspect.Host, throttled []Finding) []Finding {
 		Saturated: fmt.Sprintf("if "+waits+" for it, throughput up to ×%.2g; p99 can rise where the threads then use up the quota", min(s.CPU.CPUs, float64(s.reach()))/float64(p)),
 		Ordinary:  "shorter queues; requests that found no queue take as long as before",
 	}
-	// That it is busy does not show that something waits: one client is busy with it too.
+	// The confidence is not high: that it is busy does not show that something waits, since a
+	// single client keeps it as busy.
 	text, c := s.change(s.fit())
 	if c.Replicas { // each has its own limit and, as this one, its own thread
 		f.Expect.Saturated = "throughput grows with the replicas, as far as the host has CPUs for them"

@@ -100,8 +100,8 @@ func (s service) throttled() []Finding {
 		f.Mechanism = "some periods want more than the quota; then " + stops
 		f.Expect = Effect{Saturated: "little change", Ordinary: "fewer stops, lower p99"}
 		f.Confidence = Low
-		// At 60% of their load five servers were stopped in 7 to 18% of the periods. A burst
-		// lowered the p99 of one, and was no difference for the others.
+		// At 60% of their load six servers were stopped in 7 to 18% of the periods. A burst
+		// lowered the p99 of one, and made no difference for the others.
 		if s.counts.Share() < much {
 			f.Level, f.Expect.Ordinary, f.Fix = Info, "a little lower p99, or no change", s.measured()
 			break
@@ -136,8 +136,8 @@ func (s service) raise() string {
 }
 
 // higher is a limit that covers the missing CPU time, rounded up to tenths, and at most
-// the host's CPUs: docker rejects more. One that is used up is a quarter higher or more: a tenth
-// more made no measurable difference. 0: not known.
+// the host's CPUs: docker rejects more. One that is used up is a quarter higher or more: the estimate
+// is of what was stopped, not of what waits in queues. 0: not known.
 func (s service) higher() float64 {
 	if s.CPU.Period <= 0 {
 		return 0
