@@ -16,9 +16,8 @@ import (
 // for each query answered 105 to 112 queries/s, and 180 to 187 without them.
 func (s service) parallelQueries(f *Finding) bool {
 	const setting, least = "max_parallel_workers_per_gather", 0.2
-	spent := s.account.Group - s.account.Processes
-	serving := s.serving()
-	if s.queryWorkers == 0 || spent < least*s.account.Group || serving <= s.fit() {
+	serving, spent := s.serving()
+	if len(s.queryWorkers) == 0 || spent < least*s.account.Group || serving <= s.fit() {
 		return false
 	}
 	c := Change{Setting: setting, File: "postgresql.conf", Text: "0"}
@@ -38,7 +37,7 @@ func (s service) parallelQueries(f *Finding) bool {
 		where = "in its command"
 	}
 	f.Mechanism = fmt.Sprintf("%d of its processes serve clients under a limit of %s, so they use it up by themselves; workers of parallel queries (%d at one time) used %.2f of %.2f CPUs beside them, and start and end with each query",
-		serving, display.CPULimit(s.CPU.CPUs), s.queryWorkers, spent, s.account.Group)
+		serving, display.CPULimit(s.CPU.CPUs), len(s.queryWorkers), spent, s.account.Group)
 	f.Expect = Effect{Saturated: "throughput grows", Ordinary: "a query that could use idle CPUs takes longer"}
 	f.Confidence = Medium
 	s.fix(f, fmt.Sprintf("set %s = 0 %s, or for the role of these clients (ALTER ROLE); or raise the limit", setting, where), c, Change{CPUs: s.higher()})
@@ -46,13 +45,20 @@ func (s service) parallelQueries(f *Finding) bool {
 }
 
 // serving is how many processes of the server were busy, for the limit that they share: they serve
-// a client each.
-func (s service) serving() (n int) {
+// a client each. workers are the CPUs that workers of parallel queries used: those that ended
+// during the watch, and those that did not.
+func (s service) serving() (n int, workers float64) {
 	const busy = 0.05
+	length := s.Throttling.Watch.Length.Seconds()
+	workers = s.account.Group - s.account.Processes
 	for _, p := range s.others {
-		if p.CPU.Dir == s.CPU.Dir && p.Info.Runtime == runtimes.Postgres && p.Used.Seconds() >= busy*min(1, s.CPU.CPUs)*s.Throttling.Watch.Length.Seconds() {
+		switch {
+		case p.CPU.Dir != s.CPU.Dir || p.Info.Runtime != runtimes.Postgres:
+		case slices.Contains(s.queryWorkers, p.PID):
+			workers += p.Used.Seconds() / length
+		case p.Used.Seconds() >= busy*min(1, s.CPU.CPUs)*length:
 			n++
 		}
 	}
-	return n
+	return n, workers
 }

@@ -17,15 +17,18 @@ func TestParallelQueries(t *testing.T) {
 		clients, workers int
 		each             time.Duration // of CPU time, of 65 s that the group used; of 10 s under 0.2 CPUs
 		options          []string
+		living           bool // the workers, which then use half of the rest
 		setting          string
 		command          []string
 	}{
-		{"in its file", 8, 4, 4 * time.Second, nil, "max_parallel_workers_per_gather", nil},
-		{"in its command", 8, 4, 4 * time.Second, []string{"-c", option}, "max_parallel_workers_per_gather", []string{"/pg/bin/postgres", "-c", "max_parallel_workers_per_gather=0"}},
-		{"under a low limit", 8, 4, 600 * time.Millisecond, nil, "max_parallel_workers_per_gather", nil},
-		{"without them", 8, 0, 4 * time.Second, nil, "", nil},
-		{"of one client", 1, 4, 20 * time.Second, nil, "", nil},
-		{"that do little", 8, 4, 8 * time.Second, nil, "", nil},
+		{"in its file", 8, 4, 4 * time.Second, nil, false, "max_parallel_workers_per_gather", nil},
+		{"in its command", 8, 4, 4 * time.Second, []string{"-c", option}, false, "max_parallel_workers_per_gather", []string{"/pg/bin/postgres", "-c", "max_parallel_workers_per_gather=0"}},
+		{"under a low limit", 8, 4, 600 * time.Millisecond, nil, false, "max_parallel_workers_per_gather", nil},
+		{"that live as long as the watch", 3, 4, 600 * time.Millisecond, nil, true, "max_parallel_workers_per_gather", nil},
+		{"of one client, that live", 1, 4, 600 * time.Millisecond, nil, true, "", nil},
+		{"without them", 8, 0, 4 * time.Second, nil, false, "", nil},
+		{"of one client", 1, 4, 20 * time.Second, nil, false, "", nil},
+		{"that do little", 8, 4, 8 * time.Second, nil, false, "", nil},
 	} {
 		limit := 1.3
 		if test.each < time.Second {
@@ -40,7 +43,14 @@ func TestParallelQueries(t *testing.T) {
 				p.PID, p.Parent, p.Used, p.Command = 100+i, server.PID, test.each, []string{"postgres: u d 127.0.0.1(4) SELECT"}
 			}))
 		}
-		found := Examine(inspect.Host{Online: 8, Processes: all, QueryWorkers: map[int]int{server.PID: test.workers}})
+		var workers []int
+		for i := range test.workers {
+			workers = append(workers, 200+i)
+			if test.living {
+				all = append(all, also(server, func(p *inspect.Process) { p.PID, p.Parent, p.Used = 200+i, server.PID, 1500*time.Millisecond }))
+			}
+		}
+		found := Examine(inspect.Host{Online: 8, Processes: all, QueryWorkers: map[int][]int{server.PID: workers}})
 		if len(found) == 0 || len(found[0].Changes) == 0 {
 			t.Errorf("%s: nothing is changed: %v", test.name, titles(found))
 			continue

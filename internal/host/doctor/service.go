@@ -43,8 +43,8 @@ type service struct {
 	online  int
 	members int               // processes under the same limit
 	others  []inspect.Process // of the host
-	// queryWorkers are the workers of parallel queries of a server of PostgreSQL.
-	queryWorkers int
+	// queryWorkers are the PIDs of the workers of parallel queries of a server of PostgreSQL.
+	queryWorkers []int
 	// counts are the counters over the watch, by which the rules judge; nil if the
 	// watch covered too few periods. Earlier counts may be from the start-up alone.
 	counts *inspect.Counts
@@ -65,7 +65,7 @@ func process(host inspect.Host, p *inspect.Process) service {
 	s := service{Process: *p, online: host.Online, members: 1, others: host.Processes, spent: p.Used, threads: p.Threads,
 		steal: host.Steal, hostUsed: host.InUse, hostIdle: host.Idle}
 	if p.Info.Runtime == runtimes.Postgres {
-		s.queryWorkers = host.QueryWorkers[p.PID] + host.QueryWorkers[p.Parent]
+		s.queryWorkers = slices.Concat(host.QueryWorkers[p.PID], host.QueryWorkers[p.Parent])
 	}
 	own := []inspect.Process{*p}
 	if p.Info.Workers > 0 {

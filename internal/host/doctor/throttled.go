@@ -170,11 +170,7 @@ func (s service) absorb(would string) (string, []Change) {
 	case s.CPU.Burst >= burst:
 		return fmt.Sprintf("%s: the burst of %s that is set does not absorb them", raise, millis(s.CPU.Burst)), []Change{{CPUs: s.higher()}}
 	}
-	file := "cpu.max.burst"
-	if s.CPU.Version == 1 {
-		file = "cpu.cfs_burst_us"
-	}
-	return fmt.Sprintf("a burst of %s%s: echo %d > %s/%s; or %s", millis(burst), effect, burst.Microseconds(), s.CPU.Dir, file, raise),
+	return fmt.Sprintf("a burst of %s%s: echo %d > %s; or %s", millis(burst), effect, burst.Microseconds(), BurstFile(&s.Process), raise),
 		[]Change{{Burst: burst}, {CPUs: s.higher()}}
 }
 

@@ -31,9 +31,10 @@ type Host struct {
 	Partial bool
 	// Watched is how long the counters were watched; 0: not at all.
 	Watched time.Duration
-	// QueryWorkers are how many workers of parallel queries a server of PostgreSQL had when it
-	// was read first, by its pid. They end with their query, mostly before they are read.
-	QueryWorkers map[int]int
+	// QueryWorkers are the PIDs of the workers of parallel queries that a server of PostgreSQL had
+	// when it was read first, by its PID. They end with their query: mostly before they are read,
+	// but under a low limit they may live as long as the watch.
+	QueryWorkers map[int][]int
 	// Steal is the share of the host's CPU time over the watch that a hypervisor gave
 	// to others; nil: not measured.
 	Steal *float64

@@ -182,15 +182,15 @@ func (s *Scanner) first(only Only) (Host, []*group, error) {
 	return host, groups, nil
 }
 
-// queryWorker counts a worker of a parallel query, by its title.
+// queryWorker notes a worker of a parallel query, by its title.
 func (s *Scanner) queryWorker(pid, server int, host *Host) {
 	if title, err := s.read(pid, "cmdline"); err != nil || !isQueryWorker(string(title)) {
 		return
 	}
 	if host.QueryWorkers == nil {
-		host.QueryWorkers = map[int]int{}
+		host.QueryWorkers = map[int][]int{}
 	}
-	host.QueryWorkers[server]++
+	host.QueryWorkers[server] = append(host.QueryWorkers[server], pid)
 }
 
 // isQueryWorker reports whether a title is that of a worker of a parallel query of PostgreSQL:

@@ -39,7 +39,7 @@ func self(t testing.TB) string {
 	return name
 }
 
-// Workers of parallel queries are counted before they end.
+// Workers of parallel queries are noted before they end.
 func TestQueryWorkers(t *testing.T) {
 	h := newTree(t)
 	h.group("/", 0, 0, 0)
@@ -49,7 +49,7 @@ func TestQueryWorkers(t *testing.T) {
 		h.write(fmt.Sprintf("proc/%d/stat", pid), statLine(pid, "postgres", 'S', 10, 0))
 		h.write(fmt.Sprintf("proc/%d/cmdline", pid), name)
 	}
-	if host := h.scan(Only{}); !cmp.Equal(host.QueryWorkers, map[int]int{10: 2}) {
+	if host := h.scan(Only{}); !cmp.Equal(host.QueryWorkers, map[int][]int{10: {12, 13}}) {
 		t.Errorf("%v", host.QueryWorkers)
 	}
 }
