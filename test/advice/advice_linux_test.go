@@ -204,9 +204,9 @@ func matrix() (all []cell) {
 	for _, p := range programs {
 		switch p.name {
 		case "Node.js, --max-old-space-size=1024":
-			all = append(all, cell{p, garbage, 1, 128 << 20})
+			all = append(all, cell{program: p, path: garbage, cpus: 1, memory: 128 << 20})
 		case "JVM, -Xmx1g":
-			all = append(all, cell{p, garbage, 1, 192 << 20})
+			all = append(all, cell{program: p, path: garbage, cpus: 1, memory: 192 << 20})
 		}
 	}
 	return all

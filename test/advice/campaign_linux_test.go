@@ -133,7 +133,7 @@ type candidate struct {
 // is, in turns.
 func measured(t *testing.T, d drawn, r *result) {
 	seconds, repeats := testkit.Samples(3, 3, 5), testkit.Samples(2, 6, 6)
-	c := cell{program: d.entry.program(), path: d.entry.path, cpus: d.cpus}
+	c := cell{program: d.entry.program(), path: d.entry.path, cpus: d.cpus, warm: true}
 	if d.neighbour {
 		besides(t)
 	}
