@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/quantity"
 	"github.com/millicore/millicore/internal/data/experiment/spelling"
 	"github.com/millicore/millicore/internal/data/signals"
 )
@@ -235,10 +235,10 @@ var kinds = map[string]*kind{
 		return nil
 	}),
 
-	// Limits: see quantities.go.
-	"cpu":     readBy(readCPU, quantitySyntax.String(), "number", "string").within(0, mostCPUs).unless(refuseNoLimit),
-	"memory":  readBy(readMemory, quantitySyntax.String(), "number", "string").within(leastMemory, math.MaxInt64/2).unless(refuseNoLimit),
-	"cpuList": matching(`^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`, "is not a list of CPUs; write it as 0, 0-1 or 0-1,4", "integer", "string").within(0, 9999).then(readCPUList),
+	// Limits.
+	"cpu":     readBy(quantity.CPU, quantity.Syntax.String(), "number", "string").within(0, quantity.MostCPUs).unless(quantity.Given),
+	"memory":  readBy(quantity.Memory, quantity.Syntax.String(), "number", "string").within(quantity.LeastMemory, quantity.MostMemory).unless(quantity.Given),
+	"cpuList": matching(`^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`, "is not a list of CPUs; write it as 0, 0-1 or 0-1,4", "integer", "string").within(0, 9999).then(quantity.CPUs),
 
 	// Kubernetes' own names and words. Kubernetes' own code decides what is valid;
 	// the patterns are what an editor can check.
