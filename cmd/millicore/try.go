@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,7 +22,6 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/front/progress"
-	"github.com/millicore/millicore/internal/front/traffic"
 	"github.com/millicore/millicore/internal/front/try"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/lab"
@@ -43,19 +40,10 @@ const errProbing = interrupted("interrupted before the search began; nothing was
 
 // tryFlags are the flags of `millicore try`.
 type tryFlags struct {
-	tryMore
-	traffic.Calls
-	ask          try.Ask
-	cpu          string
-	get, post    string
-	body         string
-	headers      []string
-	p99          time.Duration
-	availability float64
-	save, out    string
-	seed         uint64
-	asJSON       bool
-	details      bool
+	try.Flags
+	seed    uint64
+	asJSON  bool
+	details bool
 }
 
 func tryCommand() *cobra.Command { return tryCommandOf(new(tryFlags)) }
@@ -87,140 +75,79 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 			"  millicore try --attach 4242\n" +
 			"  millicore try --save first.yaml -- ./my-server --listen '127.0.0.1:${port}'",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && f.attach == "" {
+			if len(args) == 0 && f.Attach == "" {
 				return errors.New("try: expected the server's command after --, as in: millicore try --cpu 500m -- ./my-server")
 			}
-			return misplaced(cmd, args, f.attach != "")
+			return misplaced(cmd, args, f.Attach != "")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := agent.CheckPolicy(); err != nil {
 				return usageError{err}
 			}
-			if err := f.check(cmd.Flags().Changed); err != nil {
+			if err := f.Check(cmd.Flags().Changed); err != nil {
 				return usageError{err}
 			}
 			if !cmd.Flags().Changed("seed") {
 				f.seed = rand.Uint64() >> 12 // exact as a JSON number everywhere
 			}
-			if f.attach != "" {
+			if f.Attach != "" {
 				return tryRunning(cmd, f, args)
 			}
-			f.ask.Command = args
+			f.Ask.Command = args
 			return tryServer(cmd, f)
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.cpu, "cpu", "1", `CPU limit: 500m, 1.5 or "none"; several to choose from: 250m,500m,1`)
-	flags.StringVar(&f.ask.Memory, "memory", "", "memory limit: 256Mi (default none)")
-	flags.StringVar(&f.get, "get", "/", "path to GET")
-	flags.StringVar(&f.post, "post", "", "path to POST instead")
-	flags.StringVar(&f.body, "body", "", "request body, or @FILE; implies POST unless --get is set")
-	flags.StringArrayVar(&f.headers, "header", nil, "header of the requests, as in 'Accept: text/html' (repeatable)")
-	flags.IntVar(&f.ask.Port, "port", 0, "port that the server listens on (default: detected)")
-	flags.StringVar(&f.ask.Ready.Path, "ready", "", "path that answers 200 once the server is ready (default: ready when the port accepts connections)")
-	spanVar(flags, &f.ask.Ready.Timeout, "ready-timeout", "", 30*time.Second, "how long the server may take to be ready")
-	latencyVar(flags, &f.p99, "p99", 100*time.Millisecond, "objective: maximum p99 latency, with its unit")
-	flags.Float64Var(&f.availability, "availability", 99.9, "objective: minimum percentage of requests with a good answer")
-	spanVar(flags, &f.ask.Timeout, "timeout", "", 2*time.Second, "how long an answer may take")
-	flags.BoolVar(&f.ask.Users, "users", false, "search for a number of concurrent users (closed loop) instead of a rate")
-	spanVar(flags, &f.ask.Traffic, "traffic", "", 40*time.Second, "maximum traffic time of each search")
-	flags.BoolVar(&f.ask.AsIsOnly, "as-is", false, "search the server as it is only: no other settings, no replicas, no run without the limit")
-	flags.BoolVar(&f.ask.Profile, "profile", false, "take profiles at the breaking point, in an extra trial")
-	flags.StringVar(&f.save, "save", "", "write the experiment as a file, to repeat or change it")
-	flags.StringVar(&f.out, "out", "", "folder for the record (default runs/try-NAME-TIME)")
+	flags.StringVar(&f.CPU, "cpu", "1", `CPU limit: 500m, 1.5 or "none"; several to choose from: 250m,500m,1`)
+	flags.StringVar(&f.Ask.Memory, "memory", "", "memory limit: 256Mi (default none)")
+	flags.StringVar(&f.Get, "get", "/", "path to GET")
+	flags.StringVar(&f.Post, "post", "", "path to POST instead")
+	flags.StringVar(&f.Body, "body", "", "request body, or @FILE; implies POST unless --get is set")
+	flags.StringArrayVar(&f.Headers, "header", nil, "header of the requests, as in 'Accept: text/html' (repeatable)")
+	flags.IntVar(&f.Ask.Port, "port", 0, "port that the server listens on (default: detected)")
+	flags.StringVar(&f.Ask.Ready.Path, "ready", "", "path that answers 200 once the server is ready (default: ready when the port accepts connections)")
+	spanVar(flags, &f.Ask.Ready.Timeout, "ready-timeout", "", 30*time.Second, "how long the server may take to be ready")
+	latencyVar(flags, &f.P99, "p99", 100*time.Millisecond, "objective: maximum p99 latency, with its unit")
+	flags.Float64Var(&f.Availability, "availability", 99.9, "objective: minimum percentage of requests with a good answer")
+	spanVar(flags, &f.Ask.Timeout, "timeout", "", 2*time.Second, "how long an answer may take")
+	flags.BoolVar(&f.Ask.Users, "users", false, "search for a number of concurrent users (closed loop) instead of a rate")
+	spanVar(flags, &f.Ask.Traffic, "traffic", "", 40*time.Second, "maximum traffic time of each search")
+	flags.BoolVar(&f.Ask.AsIsOnly, "as-is", false, "search the server as it is only: no other settings, no replicas, no run without the limit")
+	flags.BoolVar(&f.Ask.Profile, "profile", false, "take profiles at the breaking point, in an extra trial")
+	flags.StringVar(&f.Save, "save", "", "write the experiment as a file, to repeat or change it")
+	flags.StringVar(&f.Out, "out", "", "folder for the record (default runs/try-NAME-TIME)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
 	defineDetails(c, &f.details)
 	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […], …} as one JSON object`)
-	f.define(c)
-	f.Calls.Define(flags)
+	flags.StringArrayVar(&f.Env, "env", nil, "environment variable of the server, as in PORT=8080 (repeatable)")
+	flags.IntVar(&f.Repeats, "repeats", 1, "number of searches of each setting; six are enough to rank the settings, and the default of --against")
+	flags.Float64Var(&f.Start, "start-rate", 0, "requests per second with which a search begins (default: from a short probe)")
+	flags.StringVar(&f.Ask.User, "user", "", "user that the server runs as: a name, UID[:GID] or caller (default: who called sudo, else the caller)")
+	flags.IntVar(&f.PIDs, "pids", experiment.DefaultPIDs, "limit of processes and threads of the server together")
+	flags.StringVar(&f.Against, "against", "", "command of the server before a change: what changed is the answer, as in --against './old --fast'")
+	flags.StringVar(&f.Attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")
+	flags.StringVar(&f.CACert, "cacert", "", "with --attach https://…: trust only the authorities whose certificates are in this PEM file")
+	flags.BoolVar(&f.Yes, "yes", false, "with --attach: skip the confirmation prompt for other hosts")
+	f.Ask.Calls.Define(flags)
 	c.MarkFlagsMutuallyExclusive("get", "post", "grpc")
 	return c
 }
 
-// fill turns flags into what is asked. changed reports whether a flag was set.
-func (f *tryFlags) fill(changed func(string) bool) error {
-	a := &f.ask
-	var err error
-	if a.Dir, err = os.Getwd(); err != nil {
-		return err
-	}
-	if a.CPUs, err = try.Limits(f.cpu); err != nil {
-		return err
-	}
-	a.CPU = a.CPUs[0]
-	a.Env = try.Caller(os.Environ())
-	if err := f.tryMore.fill(a); err != nil {
-		return err
-	}
-	a.Objective = experiment.Objective{Quantile: "p99", Latency: f.p99, Availability: f.availability}
-	if err := f.request(changed); err != nil {
-		return err
-	}
-	if a.Request.Headers, err = traffic.ParseHeaders("--header", f.headers); err != nil {
-		return err
-	}
-	if err := f.saves(); err != nil {
-		return err
-	}
-	if f.out == "" {
-		f.out = record.NewDir("runs", a.Name(), time.Now())
-	}
-	return record.Free(f.out)
-}
-
-// request sets the method, the path and the body of the requests.
-func (f *tryFlags) request(changed func(string) bool) (err error) {
-	r, method := &f.ask.Request, ""
-	switch r.Path = f.get; {
-	case f.post != "":
-		method, r.Path = "POST", f.post
-	case changed("get"):
-		method = "GET"
-	}
-	r.Method = cmp.Or(traffic.MethodOf(method, f.body != ""), "GET")
-	f.ask.Calls, r.GRPC = f.Calls, f.GRPC
-	if r.Body, r.BodyFile, err = traffic.SplitBody("--body", f.body); err != nil || r.BodyFile == "" {
-		return err
-	}
-	r.BodyFile, err = filepath.Abs(r.BodyFile) // --save may write the experiment anywhere
-	return err
-}
-
-// saves checks that --save can write its file.
-func (f *tryFlags) saves() error {
-	if f.save == "" {
-		return nil
-	}
-	if _, err := os.Lstat(f.save); err == nil {
-		return fmt.Errorf("--save %s: the file is there already; name another", f.save)
-	}
-	folder := filepath.Dir(f.save)
-	switch info, err := os.Stat(folder); {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("--save %s: the folder %s does not exist; make it first", f.save, folder)
-	case err != nil:
-		return fmt.Errorf("--save %s: %w", f.save, err)
-	case !info.IsDir():
-		return fmt.Errorf("--save %s: %s is not a folder", f.save, folder)
-	}
-	return nil
-}
-
 // build makes the experiment of the variants.
 func (f *tryFlags) build(variants []try.Variant) (*experiment.Experiment, error) {
-	return f.read(f.ask.Settings(variants))
+	return f.read(f.Ask.Settings(variants))
 }
 
 // read makes the experiment of settings, with the files that the flags name.
 func (f *tryFlags) read(s file.Settings) (*experiment.Experiment, error) {
-	e, err := file.Build(f.ask.Name(), s, nil)
+	e, err := file.Build(f.Ask.Name(), s, nil)
 	if err != nil {
 		return nil, err
 	}
 	var input *experiment.InputError
 	switch err = readInputs(e, ""); {
 	case errors.As(err, &input) && input.Key == "body_file":
-		return nil, fmt.Errorf("--body %s: %w", f.body, input.Err)
+		return nil, fmt.Errorf("--body %s: %w", f.Body, input.Err)
 	case errors.As(err, &input) && input.Key == "ca_file":
 		return nil, fmt.Errorf("--cacert: %w", input.Err)
 	}
@@ -228,10 +155,10 @@ func (f *tryFlags) read(s file.Settings) (*experiment.Experiment, error) {
 }
 
 func tryServer(cmd *cobra.Command, f *tryFlags) error {
-	if err := f.fill(cmd.Flags().Changed); err != nil {
+	if err := f.Fill(cmd.Flags().Changed); err != nil {
 		return usageError{err}
 	}
-	first, err := f.build(try.AsItIs(&f.ask))
+	first, err := f.build(try.AsItIs(&f.Ask))
 	if err != nil {
 		return usageError{err}
 	}
@@ -252,11 +179,11 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		if cmd.Context().Err() != nil {
 			return errProbing
 		}
-		return fmt.Errorf("try %s: %w", f.ask.Command[0], err)
+		return fmt.Errorf("try %s: %w", f.Ask.Command[0], err)
 	}
 	screen := display.TerminalOf(os.Stderr)
 	for i := range seen {
-		if doubt := f.ask.Doubt(seen, i); doubt != "" {
+		if doubt := f.Ask.Doubt(seen, i); doubt != "" {
 			show.Note(screen.Wrap("! "+doubt+".", ""))
 		}
 	}
@@ -272,29 +199,29 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		return usageError{err}
 	}
 	lasts := try.Lasts(e, lab.Estimate(e), seen)
-	show.Plan(try.Announce(&f.ask, seen[0].Info, variants, e, lasts, screen))
-	if f.save != "" {
+	show.Plan(try.Announce(&f.Ask, seen[0].Info, variants, e, lasts, screen))
+	if f.Save != "" {
 		text, fromEnv := file.Saved(e)
-		if err := safefile.Replace(f.save, []byte(text), 0o644); err != nil {
+		if err := safefile.Replace(f.Save, []byte(text), 0o644); err != nil {
 			return err
 		}
 		if len(fromEnv) > 0 {
-			show.Note(fmt.Sprintf("! %s does not have the value of %s: export it before `millicore run %s`", f.save, strings.Join(fromEnv, ", "), f.save))
+			show.Note(fmt.Sprintf("! %s does not have the value of %s: export it before `millicore run %s`", f.Save, strings.Join(fromEnv, ", "), f.Save))
 		}
 	}
-	runErr := runOn(cmd.Context(), where, show, e, f.seed, f.out)
+	runErr := runOn(cmd.Context(), where, show, e, f.seed, f.Out)
 	return f.answer(cmd, seen[0].Info, variants, runErr)
 }
 
 // answer derives what a record shows, prints it, and returns the run's error or the
 // answer's.
 func (f *tryFlags) answer(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, runErr error) error {
-	if _, err := os.Stat(filepath.Join(f.out, record.RunFile)); err != nil && runErr != nil {
+	if _, err := os.Stat(filepath.Join(f.Out, record.RunFile)); err != nil && runErr != nil {
 		return runErr // it ended before there was a record
 	}
-	data, err := results.Derive(record.Own, f.out)
+	data, err := results.Derive(record.Own, f.Out)
 	if err == nil {
-		err = derived.Write(f.out, data)
+		err = derived.Write(f.Out, data)
 	}
 	if err != nil {
 		return errors.Join(runErr, err)
@@ -326,12 +253,12 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 		}
 		seen, limits = append(seen, one), append(limits, c.Limits)
 	}
-	if f.ask.First == 0 {
-		f.ask.First = try.Lowest(seen)
+	if f.Ask.First == 0 {
+		f.Ask.First = try.Lowest(seen)
 	}
-	f.ask.Server = try.Describe(&f.ask, seen[0].Info)
+	f.Ask.Server = try.Describe(&f.Ask, seen[0].Info)
 	machine := runtimes.Machine{Online: runtime.NumCPU(), Affinity: seen[0].Info.Affinity}
-	variants := try.UnderLimits(&f.ask, limits, seen, machine)
+	variants := try.UnderLimits(&f.Ask, limits, seen, machine)
 	e, err := f.build(variants)
 	if err != nil {
 		return nil, nil, usageError{err}
@@ -343,22 +270,22 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.Variant, found *summary.Summary) error {
 	out := cmd.OutOrStdout()
 	if f.asJSON {
-		said := map[string]any{"verdict": answer.Of(found).String(), "cells": found.Cells, "variants": variants, "record": f.out, "runtime": info}
+		said := map[string]any{"verdict": answer.Of(found).String(), "cells": found.Cells, "variants": variants, "record": f.Out, "runtime": info}
 		if found.Common != nil {
 			said["level"] = found.Common.Cells
 		}
-		if f.against != "" {
+		if f.Against != "" {
 			said["changes"] = verdict.Changed(found, variants[1].Service, variants[0].Service)
 		}
 		if err := display.WriteJSON(out, said); err != nil {
 			return err
 		}
 	} else {
-		if err := text.Record(out, found, f.out, f.details); err != nil {
+		if err := text.Record(out, found, f.Out, f.details); err != nil {
 			return err
 		}
-		if f.save != "" {
-			fmt.Fprintf(out, "Experiment: %s\n", display.Clean(f.save))
+		if f.Save != "" {
+			fmt.Fprintf(out, "Experiment: %s\n", display.Clean(f.Save))
 		}
 	}
 	for i := range found.Cells { // the settings are for comparison

@@ -22,16 +22,16 @@ import (
 // tryRunning searches the breaking point of a service that runs already. It starts, stops
 // and changes nothing.
 func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
-	running, err := try.ParseRunning(f.attach, args)
+	running, err := try.ParseRunning(f.Attach, args)
 	if err != nil {
 		return usageError{err}
 	}
-	f.ask.Command = []string{f.attach}
+	f.Ask.Command = []string{f.Attach}
 	changed := cmd.Flags().Changed
-	if err := f.fill(changed); err != nil {
+	if err := f.Fill(changed); err != nil {
 		return usageError{err}
 	}
-	at, err := try.Attach(cmd.Context(), running, &f.ask, changed("get") || changed("post"))
+	at, err := try.Attach(cmd.Context(), running, &f.Ask, changed("get") || changed("post"))
 	if err != nil {
 		return usageError{fmt.Errorf("try: %w", err)}
 	}
@@ -46,7 +46,7 @@ func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
 	if err := reach.Connect(e, at.Target); err != nil {
 		return fmt.Errorf("try: %w", err)
 	}
-	if err := at.Begin(cmd.Context(), &e.Cells[0].Load, &f.ask); err != nil {
+	if err := at.Begin(cmd.Context(), &e.Cells[0].Load, &f.Ask); err != nil {
 		if cmd.Context().Err() != nil {
 			return errProbing
 		}
@@ -56,21 +56,21 @@ func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
 		return usageError{err}
 	}
 	show := progress.New(os.Stderr)
-	show.Note(display.TerminalOf(os.Stderr).Wrap(at.Announce(&f.ask), ""))
+	show.Note(display.TerminalOf(os.Stderr).Wrap(at.Announce(&f.Ask), ""))
 	runErr := f.searchRunning(cmd.Context(), at, e, show)
 	return f.answer(cmd, at.Info, at.Variants(), runErr)
 }
 
 // attached is the experiment that searches a service which runs already.
 func (f *tryFlags) attached(at *try.Attached) (*experiment.Experiment, error) {
-	settings := at.Settings(&f.ask)
-	settings.SetGiven("--cacert", "load.ca_file", f.cacert)
+	settings := at.Settings(&f.Ask)
+	settings.SetGiven("--cacert", "load.ca_file", f.CACert)
 	return f.read(settings)
 }
 
 // confirm asks the user to confirm a search on another host.
-func (m *tryMore) confirm(ctx context.Context, t reach.Target) error {
-	if m.yes || t.Loopback {
+func (f *tryFlags) confirm(ctx context.Context, t reach.Target) error {
+	if f.Yes || t.Loopback {
 		return nil
 	}
 	err := traffic.Confirm(ctx, os.Stdin, os.Stderr, term.IsTerminal(int(os.Stdin.Fd())),
@@ -102,7 +102,7 @@ func (f *tryFlags) searchRunning(ctx context.Context, at *try.Attached, e *exper
 	if ended := at.Ended(); ended != nil {
 		where = attached.UntilEnded(where, ended)
 	}
-	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.seed, Dir: f.out, Version: version,
+	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.seed, Dir: f.Out, Version: version,
 		Progress: show.Progress, Log: show, NoHost: !at.Known()}
 	err = l.Run(ctx)
 	show.End()

@@ -34,17 +34,12 @@ func TestFlagsOfTryThatContradict(t *testing.T) {
 		{"--yes", "--yes needs --attach"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			var m tryMore
-			command := &cobra.Command{}
-			m.define(command)
-			command.Flags().Bool("users", false, "")
-			for _, name := range []string{"port", "save", "cpu", "p99", "get"} {
-				command.Flags().String(name, "", "")
-			}
+			var f tryFlags
+			command := tryCommandOf(&f)
 			if err := command.ParseFlags(strings.Fields(c.args)); err != nil {
 				t.Fatal(err)
 			}
-			err := m.check(command.Flags().Changed)
+			err := f.Check(command.Flags().Changed)
 			if c.want == "" {
 				if err != nil {
 					t.Error(err)
@@ -55,22 +50,6 @@ func TestFlagsOfTryThatContradict(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
-	}
-}
-
-func TestVariablesOfTheServer(t *testing.T) {
-	a := try.Ask{Env: map[string]string{"GOMAXPROCS": "4"}}
-	m := tryMore{env: []string{"A=b=c", "GOMAXPROCS=2", "EMPTY="}, repeats: 6, start: 12}
-	if err := m.fill(&a); err != nil {
-		t.Fatal(err)
-	}
-	if a.Env["A"] != "b=c" || a.Env["GOMAXPROCS"] != "2" || a.Env["EMPTY"] != "" || len(a.Env) != 3 || a.Repeats != 6 || a.First != 12 {
-		t.Errorf("%+v", a)
-	}
-	for _, wrong := range []string{"A", "=b"} {
-		if err := (&tryMore{env: []string{wrong}}).fill(&a); err == nil || !strings.Contains(err.Error(), "NAME=VALUE") {
-			t.Errorf("--env %q: %v", wrong, err)
-		}
 	}
 }
 
@@ -88,16 +67,16 @@ func TestBodiesOfTry(t *testing.T) {
 		"--get /g --body text":           "GET /g text%",
 		"--post /p":                      "POST /p %",
 	} {
-		f := tryFlags{out: filepath.Join(t.TempDir(), "out")}
+		var f tryFlags
 		c := tryCommandOf(&f)
 		if err := c.ParseFlags(strings.Fields(line)); err != nil {
 			t.Fatal(err)
 		}
-		f.ask.Command = []string{"./server"}
-		if err := f.fill(c.Flags().Changed); err != nil {
+		f.Ask.Command, f.Out = []string{"./server"}, filepath.Join(t.TempDir(), "out")
+		if err := f.Fill(c.Flags().Changed); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		e, err := f.build(try.AsItIs(&f.ask))
+		e, err := f.build(try.AsItIs(&f.Ask))
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -111,7 +90,7 @@ func TestBodiesOfTry(t *testing.T) {
 // A search that ended before there was a record has one error.
 func TestASearchWithoutARecord(t *testing.T) {
 	var f tryFlags
-	f.out = filepath.Join(t.TempDir(), "none")
+	f.Out = filepath.Join(t.TempDir(), "none")
 	failed := errors.New("millicore-agent is missing")
 	if err := f.answer(&cobra.Command{}, runtimes.Info{}, nil, failed); err != failed {
 		t.Errorf("got %v, want %v", err, failed)

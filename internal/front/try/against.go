@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
-	"mvdan.cc/sh/v3/shell"
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
@@ -24,15 +26,21 @@ const (
 const againstTrials = 8
 
 // words splits a command line as a shell does. Variables of the caller's environment are
-// replaced; ${port} stays. It runs nothing.
+// replaced, and one that is not set is an error; ${port} stays. It runs nothing.
 func words(line string) ([]string, error) {
-	all, err := shell.Fields(line, func(name string) string {
-		if name == "port" {
-			return "${port}"
+	env := expand.ListEnviron(append(os.Environ(), "port=${port}")...)
+	var parsed []*syntax.Word
+	for word, err := range syntax.NewParser().WordsSeq(strings.NewReader(line)) {
+		if err != nil {
+			return nil, fmt.Errorf("read the command %q: %w", line, err)
 		}
-		return os.Getenv(name)
-	})
+		parsed = append(parsed, word)
+	}
+	all, err := expand.Fields(&expand.Config{Env: env, NoUnset: true}, parsed...)
+	var unset expand.UnsetParameterError
 	switch {
+	case errors.As(err, &unset):
+		return nil, fmt.Errorf("the command %q has the variable %s, which is not set here: export it, or quote it", line, unset.Node.Param.Value)
 	case err != nil:
 		return nil, fmt.Errorf("read the command %q: %w", line, err)
 	case len(all) == 0:

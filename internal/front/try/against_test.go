@@ -17,6 +17,8 @@ func TestWords(t *testing.T) {
 		`./old --listen 127.0.0.1:${port}`:  {"./old", "--listen", "127.0.0.1:${port}"},
 		``:                                  nil,
 		`'unclosed`:                         nil,
+		`./old --dir $MILLICORE_UNSET`:      nil,
+		`./old ${MILLICORE_UNSET:-x}`:       {"./old", "x"},
 		`./old $(date)`:                     nil,
 	} {
 		got, err := words(line)

@@ -1,0 +1,155 @@
+package try
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/traffic"
+)
+
+// Flags are those of `millicore try` as the user writes them. Errors name the flags.
+type Flags struct {
+	Ask Ask // what is asked: some flags set it directly, and Fill the rest
+
+	CPU          string // one limit or several: 250m,500m,1
+	Get, Post    string // paths
+	Body         string // text, or @FILE
+	Headers      []string
+	P99          time.Duration
+	Availability float64 // in percent
+	Save, Out    string  // the file of the experiment, and the folder of the record
+
+	Env     []string // NAME=VALUE
+	Repeats int
+	Start   float64 // requests per second with which a search begins; 0: from a probe
+	PIDs    int
+	Against string // a command line
+	Attach  string // a service that runs already
+	CACert  string // of that service
+	Yes     bool   // another host may be loaded
+}
+
+// startOnly are the flags that have no effect on a service that runs already.
+var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "user", "pids", "profile", "save", "against"}
+
+// Check reports flags that are wrong, or exclude each other. changed reports whether a flag
+// was set.
+func (f *Flags) Check(changed func(string) bool) error {
+	switch {
+	case f.Repeats < 1:
+		return fmt.Errorf("--repeats %d: want 1 or more", f.Repeats)
+	case f.PIDs < 1:
+		return fmt.Errorf("--pids %d: want 1 or more", f.PIDs)
+	case changed("start-rate") && !(f.Start > 0): // NaN is not
+		return fmt.Errorf("--start-rate %v: want requests per second above 0", f.Start)
+	case changed("start-rate") && changed("users"):
+		return errors.New("--start-rate is a rate; a search for --users begins with one user")
+	case f.Attach == "" && changed("cacert"):
+		return errors.New("--cacert needs --attach: a server that try starts is loaded without TLS")
+	case f.Attach == "" && changed("yes"):
+		return errors.New("--yes needs --attach: a server that try starts is not asked about")
+	}
+	for _, flag := range startOnly {
+		if f.Attach != "" && changed(flag) {
+			return fmt.Errorf("--%s is about a server that try starts; a service of --attach stays as it is", flag)
+		}
+	}
+	return nil
+}
+
+// Fill completes what is asked, over the caller's environment and in the working folder, and
+// names the folder of the record.
+func (f *Flags) Fill(changed func(string) bool) (err error) {
+	a := &f.Ask
+	if a.Dir, err = os.Getwd(); err != nil {
+		return err
+	}
+	if a.CPUs, err = Limits(f.CPU); err != nil {
+		return err
+	}
+	a.CPU = a.CPUs[0]
+	if a.Env, err = variables(os.Environ(), f.Env); err != nil {
+		return err
+	}
+	if a.First = f.Start; f.PIDs != experiment.DefaultPIDs {
+		a.PIDs = f.PIDs
+	}
+	if f.Repeats > 1 {
+		a.Repeats = f.Repeats
+	}
+	if err := a.HoldAgainst(f.Against); err != nil {
+		return err
+	}
+	a.Objective = experiment.Objective{Quantile: "p99", Latency: f.P99, Availability: f.Availability}
+	if err := f.request(changed); err != nil {
+		return err
+	}
+	if a.Request.Headers, err = traffic.ParseHeaders("--header", f.Headers); err != nil {
+		return err
+	}
+	if err := f.saves(); err != nil {
+		return err
+	}
+	f.Out = cmp.Or(f.Out, record.NewDir("runs", a.Name(), time.Now()))
+	return record.Free(f.Out)
+}
+
+// variables are those of the server: what the caller's environment says of runtimes, and over
+// it the values of --env.
+func variables(environ, given []string) (map[string]string, error) {
+	env := Caller(environ)
+	for _, entry := range given {
+		name, value, ok := strings.Cut(entry, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--env %q: write it as NAME=VALUE", entry)
+		}
+		env[name] = value
+	}
+	return env, nil
+}
+
+// request sets the method, the path and the body of the requests.
+func (f *Flags) request(changed func(string) bool) (err error) {
+	r, method := &f.Ask.Request, ""
+	switch r.Path = f.Get; {
+	case f.Post != "":
+		method, r.Path = "POST", f.Post
+	case changed("get"):
+		method = "GET"
+	}
+	r.Method = cmp.Or(traffic.MethodOf(method, f.Body != ""), "GET")
+	r.GRPC = f.Ask.Calls.GRPC
+	if r.Body, r.BodyFile, err = traffic.SplitBody("--body", f.Body); err != nil || r.BodyFile == "" {
+		return err
+	}
+	r.BodyFile, err = filepath.Abs(r.BodyFile) // --save may write the experiment anywhere
+	return err
+}
+
+// saves checks that --save can write its file.
+func (f *Flags) saves() error {
+	if f.Save == "" {
+		return nil
+	}
+	if _, err := os.Lstat(f.Save); err == nil {
+		return fmt.Errorf("--save %s: the file is there already; name another", f.Save)
+	}
+	folder := filepath.Dir(f.Save)
+	switch info, err := os.Stat(folder); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--save %s: the folder %s does not exist; make it first", f.Save, folder)
+	case err != nil:
+		return fmt.Errorf("--save %s: %w", f.Save, err)
+	case !info.IsDir():
+		return fmt.Errorf("--save %s: %s is not a folder", f.Save, folder)
+	}
+	return nil
+}
