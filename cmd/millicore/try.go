@@ -29,7 +29,6 @@ import (
 	"github.com/millicore/millicore/internal/load/agent"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/attached"
-	"github.com/millicore/millicore/internal/platform/local"
 	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/internal/show/report/derived"
 	"github.com/millicore/millicore/internal/show/report/text"
@@ -51,7 +50,7 @@ func tryCommand() *cobra.Command { return tryCommandOf(new(tryFlags)) }
 // tryCommandOf is the command that fills some flags.
 func tryCommandOf(f *tryFlags) *cobra.Command {
 	c := &cobra.Command{
-		Use:                   "try [flags] -- COMMAND... | --attach PID|CONTAINER|URL",
+		Use:                   "try [flags] -- COMMAND... | --image IMAGE [-- ARGS...] | --attach PID|CONTAINER|URL",
 		DisableFlagsInUseLine: true,
 		Short:                 "Put any server under a limit and find where it breaks",
 		Long: "Try starts a server under a CPU and memory limit, finds its port and its runtime, and\n" +
@@ -75,10 +74,10 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 			"  millicore try --attach 4242\n" +
 			"  millicore try --save first.yaml -- ./my-server --listen '127.0.0.1:${port}'",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && f.Attach == "" {
+			if len(args) == 0 && f.Attach == "" && f.Image == "" {
 				return errors.New("try: expected the server's command after --, as in: millicore try --cpu 500m -- ./my-server")
 			}
-			return misplaced(cmd, args, f.Attach != "")
+			return misplaced(cmd, args, f.Attach != "" || f.Image != "")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := agent.CheckPolicy(); err != nil {
@@ -93,7 +92,9 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 			if f.Attach != "" {
 				return tryRunning(cmd, f, args)
 			}
-			f.Ask.Command = args
+			if f.Ask.Command = args; f.Image != "" {
+				f.Ask.Command, f.Ask.Image = nil, &try.Image{Name: f.Image, Args: args}
+			}
 			return tryServer(cmd, f)
 		},
 	}
@@ -104,7 +105,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	flags.StringVar(&f.Post, "post", "", "path to POST instead")
 	flags.StringVar(&f.Body, "body", "", "request body, or @FILE; implies POST unless --get is set")
 	flags.StringArrayVar(&f.Headers, "header", nil, "header of the requests, as in 'Accept: text/html' (repeatable)")
-	flags.IntVar(&f.Ask.Port, "port", 0, "port that the server listens on (default: detected)")
+	flags.StringVarP(&f.Port, "port", "p", "", "`port` that the server listens on; of an image also HOST:CONTAINER, of which the second counts (default: detected)")
 	flags.StringVar(&f.Ask.Ready.Path, "ready", "", "path that answers 200 once the server is ready (default: ready when the port accepts connections)")
 	spanVar(flags, &f.Ask.Ready.Timeout, "ready-timeout", "", 30*time.Second, "how long the server may take to be ready")
 	latencyVar(flags, &f.P99, "p99", 100*time.Millisecond, "objective: maximum p99 latency, with its unit")
@@ -119,12 +120,15 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
 	defineDetails(c, &f.details)
 	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […], …} as one JSON object`)
-	flags.StringArrayVar(&f.Env, "env", nil, "environment variable of the server, as in PORT=8080 (repeatable)")
+	flags.StringVar(&f.Image, "image", "", "try a container image on this machine's Docker or podman, as docker run would start it; arguments follow --")
+	flags.StringArrayVarP(&f.Volumes, "volume", "v", nil, "with --image: a folder, a file or a volume in the container, as in ./data:/data:ro (repeatable)")
+	flags.StringVar(&f.Network, "network", "", "with --image: host lets the container use this machine's network (default: a network of its own)")
+	flags.StringArrayVarP(&f.Env, "env", "e", nil, "environment variable of the server, as in PORT=8080; a name alone has the value of millicore's own environment (repeatable)")
 	flags.IntVar(&f.Repeats, "repeats", 1, "number of searches of each setting; six are enough to rank the settings, and the default of --against")
 	flags.Float64Var(&f.Start, "start-rate", 0, "requests per second with which a search begins (default: from a short probe)")
-	flags.StringVar(&f.Ask.User, "user", "", "user that the server runs as: a name, UID[:GID] or caller (default: who called sudo, else the caller)")
+	flags.StringVarP(&f.Ask.User, "user", "u", "", "user that the server runs as: a name, UID[:GID] or caller (default: who called sudo, else the caller)")
 	flags.IntVar(&f.PIDs, "pids", experiment.DefaultPIDs, "limit of processes and threads of the server together")
-	flags.StringVar(&f.Against, "against", "", "command of the server before a change: what changed is the answer, as in --against './old --fast'")
+	flags.StringVar(&f.Against, "against", "", "command of the server before a change, or with --image its image: what changed is the answer, as in --against './old --fast'")
 	flags.StringVar(&f.Attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")
 	flags.StringVar(&f.CACert, "cacert", "", "with --attach https://…: trust only the authorities whose certificates are in this PEM file")
 	flags.BoolVar(&f.Yes, "yes", false, "with --attach: skip the confirmation prompt for other hosts")
@@ -162,11 +166,14 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
-	show := progress.New(os.Stderr)
-	if err := noteDoubts("local", first, show); err != nil {
+	show, on := progress.New(os.Stderr), "local"
+	if f.Ask.Image != nil {
+		on = "docker"
+	}
+	if err := noteDoubts(on, first, show); err != nil {
 		return usageError{err}
 	}
-	where, err := local.New(local.Options{Note: show.Note})
+	where, err := open(on, first, show, false)
 	if err != nil {
 		return err
 	}
@@ -174,12 +181,15 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err := where.Check(first); err != nil {
 		return usageError{err}
 	}
+	if err := f.Ask.OpenImages(cmd.Context(), where); err != nil {
+		return err
+	}
 	seen, variants, err := f.look(cmd.Context(), where, first)
 	if err != nil {
 		if cmd.Context().Err() != nil {
 			return errProbing
 		}
-		return fmt.Errorf("try %s: %w", f.Ask.Command[0], err)
+		return fmt.Errorf("try %s: %w", f.Ask.What(), err)
 	}
 	screen := display.TerminalOf(os.Stderr)
 	for i := range seen {
@@ -197,6 +207,9 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	e, err := f.build(variants)
 	if err != nil {
 		return usageError{err}
+	}
+	for _, words := range f.Ask.Images() {
+		show.Note(screen.Wrap(words, ""))
 	}
 	lasts := try.Lasts(e, lab.Estimate(e), seen)
 	show.Plan(try.Announce(&f.Ask, seen[0].Info, variants, e, lasts, screen))
@@ -253,6 +266,7 @@ func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *expe
 		}
 		seen, limits = append(seen, one), append(limits, c.Limits)
 	}
+	f.Ask.Found(seen)
 	if f.Ask.First == 0 {
 		f.Ask.First = try.Lowest(seen)
 	}
@@ -271,6 +285,9 @@ func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.V
 	out := cmd.OutOrStdout()
 	if f.asJSON {
 		said := map[string]any{"verdict": answer.Of(found).String(), "cells": found.Cells, "variants": variants, "record": f.Out, "runtime": info}
+		if i := f.Ask.Image; i != nil {
+			said["image"] = i
+		}
 		if found.Common != nil {
 			said["level"] = found.Common.Cells
 		}

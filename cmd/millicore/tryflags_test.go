@@ -32,6 +32,12 @@ func TestFlagsOfTryThatContradict(t *testing.T) {
 		{"--attach 4242 --pids 100", "--pids is about a server that try starts"},
 		{"--attach 4242 --user shop", "--user is about a server that try starts"},
 		{"--yes", "--yes needs --attach"},
+		{"--image nginx -v ./a:/a -e A=b -u 1000 --network host", ""},
+		{"--image nginx --attach 4242", "--image is about a server that try starts"},
+		{"--image=", "--image is empty"},
+		{"--image nginx --network own2", "want host"},
+		{"-v ./a:/a", "name its image with --image"},
+		{"--network host", "name its image with --image"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			var f tryFlags

@@ -52,7 +52,7 @@ func (d *deployment) start(ctx context.Context) error {
 	env := s.Environment()
 	d.service, err = start(ctx, platform.UnitSpec{Trial: d.trial, Name: s.Name, RunAs: s.User, Command: command, Image: d.lab.image(s),
 		Dir: s.Dir, Env: env.Values, Hidden: env.Hidden, Secrets: env.Secrets, Unset: s.Unset, Vars: withLimits(vars, d.cell.Limits), Limits: d.cell.Limits, Ready: ready, Logs: d.logs,
-		Port: s.Port, FindPort: s.FindPort, Autoscale: s.Autoscale})
+		Port: s.Port, FindPort: s.FindPort, Volumes: s.Volumes, Autoscale: s.Autoscale})
 	if err != nil {
 		return err
 	}

@@ -85,9 +85,12 @@ func (l *Lab) planned(skipped []record.Skipped) []experiment.Trial {
 	})
 }
 
-// command is the command of a service.
+// command is the command of a service, or the arguments of its image.
 func (l *Lab) command(s *experiment.Service) ([]string, error) {
-	if s.Workload == "" {
+	switch {
+	case s.Image != "":
+		return s.Args, nil
+	case s.Workload == "":
 		return s.Command, nil
 	}
 	command, ok := l.samples.Commands[s.Workload]

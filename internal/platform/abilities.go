@@ -14,6 +14,7 @@ import (
 //
 //	ability             of        implemented by             used by
 //	ImageRunner         Platform  docker, kubernetes         lab, database: images instead of commands
+//	ImageDescriber      Platform  docker                     try: what an image says of itself
 //	JobStarter          Platform  local                      lab: benchmarks
 //	ThrottleVisibility  Platform  kubernetes                 lab: whether throttle windows are measured
 //	MachineSampler      Platform  kubernetes                 lab: CPU use of the nodes
@@ -23,7 +24,7 @@ import (
 //	WarmUpReporter      Unit      try                        lab: the warm-up before the load
 //	Job                 Replica   local                      lab: benchmarks
 //	LimitVerifier       Replica   local, docker, kubernetes  lab: trials whose limits did not hold
-//	EndReporter         Replica   local                      try: why a server died that served
+//	EndReporter         Replica   local, docker              try: why a server died that served
 //	LogBounder          Replica   local, docker              lab: how much of the output was dropped
 //	MachineNamer        Replica   kubernetes                 lab: which node a frame belongs to
 //	WindowSource        Replica   kubernetes                 lab: windows that a node agent measured
@@ -59,6 +60,28 @@ type ImageRunner interface {
 	Fetch(ctx context.Context, image string) (digest string, err error)
 	// Versions are the versions of the software that runs containers, by name.
 	Versions() map[string]string
+}
+
+// ImageDescriber is an ImageRunner that knows what an image says of itself.
+type ImageDescriber interface {
+	// Describe describes an image that Fetch made available.
+	Describe(ctx context.Context, image string) (ImageInfo, error)
+}
+
+// ImageInfo is what an image says of itself.
+type ImageInfo struct {
+	Entrypoint []string `json:"entrypoint,omitempty"`
+	Args       []string `json:"args,omitempty"`          // its CMD
+	Ports      []int    `json:"exposed,omitempty"`       // TCP ports that it EXPOSEs, rising
+	Port       int      `json:"port_variable,omitempty"` // the number in its variable PORT
+	User       string   `json:"user,omitempty"`          // "": root
+	Dir        string   `json:"dir,omitempty"`
+	// Health is the program of its HEALTHCHECK, with the arguments, and HealthTimeout how
+	// long it may run; 0: Docker's default.
+	Health        []string      `json:"healthcheck,omitempty"`
+	HealthTimeout time.Duration `json:"-"`
+	// System is the operating system and the architecture that it is for: "linux/amd64".
+	System string `json:"system"`
 }
 
 // JobStarter is a Platform that can start a program which ends by itself.

@@ -47,6 +47,7 @@ type UnitSpec struct {
 	Name    string
 	Command []string          // may hold ${port}, ${host} (to listen on) and the names in Vars; arguments of an image
 	Image   string            // for an ImageRunner only
+	Volumes []string          // mounts of an image, as experiment.SplitVolume reads them; on Docker only
 	Dir     string            // working folder of the command; for an image, in the container
 	Env     map[string]string // values may hold the same names as Command
 	Unset   []string          // names of variables that must be absent

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -25,6 +26,7 @@ type Bench struct {
 	err      error
 	daemon   *Daemon
 	programs string
+	images   []string // that tests made
 }
 
 // Run runs the tests, removes what was made for them, and returns the exit status.
@@ -56,6 +58,23 @@ func (b *Bench) Need(t *testing.T) {
 	}
 }
 
+// Image makes an image of a file system, once, which stays for the tests.
+func (b *Bench) Image(t *testing.T, name string, root Root, changes ...string) {
+	t.Helper()
+	b.Need(t)
+	if slices.Contains(b.images, name) {
+		return
+	}
+	layer, err := root.layer()
+	if err == nil {
+		err = b.daemon.importLayer(name, layer, changes)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.images = append(b.images, name)
+}
+
 // Programs is the folder of the programs, after Need.
 func (b *Bench) Programs() string { return b.programs }
 
@@ -82,7 +101,7 @@ func (b *Bench) make() (err error) {
 // NothingLeft fails the test if a run has left something in the daemon.
 func (b *Bench) NothingLeft(t *testing.T) {
 	t.Helper()
-	left, err := b.daemon.Left(Image)
+	left, err := b.daemon.Left(append(b.images, Image)...)
 	if err != nil || len(left) > 0 {
 		t.Errorf("left: %q, %v", left, err)
 	}

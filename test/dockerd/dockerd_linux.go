@@ -255,11 +255,6 @@ func (d *Daemon) removeGroups() error {
 // Import makes an image FROM scratch with a static program as its entry point. changes
 // are lines of a Dockerfile.
 func (d *Daemon) Import(image, program string, changes ...string) error {
-	api, err := d.Client()
-	if err != nil {
-		return err
-	}
-	defer api.Close()
 	data, err := os.ReadFile(program)
 	if err != nil {
 		return err
@@ -274,8 +269,17 @@ func (d *Daemon) Import(image, program string, changes ...string) error {
 	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}
-	changes = append([]string{fmt.Sprintf(`ENTRYPOINT ["/%s"]`, name)}, changes...)
-	answer, err := api.ImageImport(context.Background(), client.ImageImportSource{Source: &layer, SourceName: "-"}, image, client.ImageImportOptions{Changes: changes})
+	return d.importLayer(image, &layer, append([]string{fmt.Sprintf(`ENTRYPOINT ["/%s"]`, name)}, changes...))
+}
+
+// importLayer makes an image of a file system, a tar archive.
+func (d *Daemon) importLayer(image string, layer io.Reader, changes []string) error {
+	api, err := d.Client()
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	answer, err := api.ImageImport(context.Background(), client.ImageImportSource{Source: layer, SourceName: "-"}, image, client.ImageImportOptions{Changes: changes})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,10 @@ type Service struct {
 	Workload string   `json:"workload,omitempty" yaml:"workload,one" enum:"go,node,bun,semaphore" noun:"workload" doc:"A sample service that comes with Millicore."`
 	Command  []string `json:"command,omitempty" yaml:"command,one" names:"late" doc:"The program and its arguments. ${port} is the port to listen on (also in PORT); ${NAME.address} (host:port), ${NAME.host} and ${NAME.port} are a dependency's, and ${NAME.url} is that of a database or of a dependency with a url; ${limits.cpu} and ${limits.memory} as in env."`
 	Image    string   `json:"image,omitempty" yaml:"image,one" doc:"A container image; needs a platform that runs containers."`
+	Args     []string `json:"args,omitempty" yaml:"args" names:"late" doc:"Arguments of an image, in place of its CMD; names as in command."`
+	// Volumes are mounts of an image, as SplitVolume reads them. A path that begins with a
+	// dot is relative to the lab's own folder, not to the file's.
+	Volumes []string `json:"volumes,omitempty" yaml:"volumes" kind:"volume" doc:"Folders, files and volumes in an image's container, as of docker run --volume: ./data:/data:ro. A path that begins with a dot is relative to the experiment file. Needs --on docker."`
 	// Dir of a command is relative to the lab's own folder, not to the file's.
 	Dir   string            `json:"dir,omitempty" yaml:"dir" doc:"Working folder, relative to the experiment file; default: the experiment file's folder."`
 	Env   map[string]string `json:"env,omitempty" yaml:"env" keys:"envName" names:"late" doc:"Environment variables in addition to those of the lab. null leaves a variable unset; {from_env: NAME}, {from_file: PATH} and {secret: NAME/KEY} read the value from elsewhere; {public: VALUE} is shown although the name looks like that of a secret. ${port} and ${NAME.address} as in command; ${limits.cpu} is the CPU limit in whole CPUs, rounded up, and ${limits.memory} the memory limit in bytes."`
@@ -26,7 +30,7 @@ type Service struct {
 	// looks at what its processes listen on. With neither, the platform assigns a
 	// port. Both need one replica. Several replicas of an image may have one Port if
 	// each has an address of its own.
-	Port     int   `json:"port,omitempty" yaml:"port" kind:"port" doc:"A fixed port that the service listens on, or find: look at what its processes listen on. Default: the service listens on ${port}. Needs one replica, unless the service is an image."`
+	Port     int   `json:"port,omitempty" yaml:"port" kind:"port" doc:"A fixed port that the service listens on, or find: look at what its processes listen on. Default: the service listens on ${port}, and of an image on Docker what is found, EXPOSEd ports first. Needs one replica, unless the service is an image."`
 	FindPort bool  `json:"find_port,omitempty"`
 	Ready    Ready `json:"ready" yaml:",inline"`
 	// User is a name or UID[:GID], Caller, or "": the platform chooses.

@@ -46,7 +46,8 @@ func (e *Experiment) replaceSecrets(by replacer) *Experiment {
 
 // service replaces the secrets of a service. It changes nothing that another copy refers to.
 func (by replacer) service(s *Service) {
-	s.Command, s.Env, s.EnvFrom = secret.ReplaceWords(s.Command, by), by.env(s.Env, s.Public), by.references(s.EnvFrom)
+	s.Command, s.Args = secret.ReplaceWords(s.Command, by), secret.ReplaceWords(s.Args, by)
+	s.Env, s.EnvFrom = by.env(s.Env, s.Public), by.references(s.EnvFrom)
 	s.Dependencies = slices.Clone(s.Dependencies)
 	for i := range s.Dependencies {
 		d := &s.Dependencies[i]

@@ -266,6 +266,8 @@ func varied(c *contrasts, a, b []experiment.Setting) {
 func services(c *contrasts, a, b *experiment.Service) {
 	c.add("workload", a.Workload, b.Workload)
 	c.add("image", a.Image, b.Image)
+	c.add("arguments", strings.Join(a.Args, " "), strings.Join(b.Args, " "))
+	c.add("volumes", strings.Join(a.Volumes, " "), strings.Join(b.Volumes, " "))
 	c.add("command", strings.Join(a.Command, " "), strings.Join(b.Command, " "))
 	for _, name := range names(a.Env, b.Env, referred(a), referred(b)) {
 		c.add(name, env(a, name), env(b, name))

@@ -50,7 +50,7 @@ func facts(cells []*experiment.Cell) report.Facts {
 		}
 	}
 	each("command", func(c *experiment.Cell) string {
-		return program(c.Service.Workload, c.Service.Command, c.Service.Image)
+		return program(c.Service.Workload, c.Service.Command, imageLine(c.Service.Image, c.Service.Args))
 	})
 	each("folder", func(c *experiment.Cell) string {
 		if c.Service.Dir == "." {
@@ -58,6 +58,7 @@ func facts(cells []*experiment.Cell) report.Facts {
 		}
 		return c.Service.Dir
 	})
+	each("volumes", func(c *experiment.Cell) string { return strings.Join(c.Service.Volumes, " ") })
 	for _, name := range variables(cells) {
 		values := distinct(cells, func(c *experiment.Cell) string { return value(&c.Service, name) })
 		add("env", name+"="+strings.Join(values, ", "))
@@ -97,6 +98,14 @@ func program(own string, command []string, image string) string {
 		return "image " + image
 	}
 	return own + " (sample service)"
+}
+
+// imageLine is an image with its arguments.
+func imageLine(image string, args []string) string {
+	if image == "" || len(args) == 0 {
+		return image
+	}
+	return image + " " + commandLine(args)
 }
 
 // commandLine quotes the arguments that a shell would split.

@@ -50,7 +50,8 @@ func words(line string) ([]string, error) {
 }
 
 // HoldAgainst makes the server that is asked for the new one, which is held against the one of a
-// command line; "": there is none. It needs the limits and the repeats, of which it sets the default.
+// command line, or of an image with its arguments where an image is tried; "": there is none. It
+// needs the limits and the repeats, of which it sets the default.
 func (a *Ask) HoldAgainst(line string) (err error) {
 	switch {
 	case line == "":
@@ -66,15 +67,19 @@ func (a *Ask) HoldAgainst(line string) (err error) {
 	if a.Against, err = words(line); err != nil {
 		return fmt.Errorf("--against: %w", err)
 	}
+	if a.Image != nil {
+		a.Old = &Image{Name: a.Against[0], Args: a.Against[1:], Volumes: a.Image.Volumes, HostNetwork: a.Image.HostNetwork}
+	}
 	return nil
 }
 
 // oldAndNew are the server before a change and after it, the new one first.
 func oldAndNew(a *Ask) []Variant {
-	return []Variant{
-		{Service: newService, Label: newService, Limits: limitWords(a)},
-		{Service: oldService, Label: oldService, Limits: limitWords(a), Command: a.Against},
+	old := Variant{Service: oldService, Label: oldService, Limits: limitWords(a)}
+	if a.Old == nil {
+		old.Command = a.Against
 	}
+	return []Variant{{Service: newService, Label: newService, Limits: limitWords(a)}, old}
 }
 
 // changed are the new server and the old one, of which each was started once, and the new one
@@ -90,7 +95,7 @@ func changed(a *Ask, seen []Seen) []Variant {
 		return all
 	}
 	s, ok := runtimes.SettingOf(seen[0].Info, before, a.Command)
-	if !ok {
+	if !ok || !a.canSet(s) {
 		return all
 	}
 	return append(all, Variant{Service: newService + "-" + serviceName(s.Label), Label: newService + ", " + s.Label, Limits: limitWords(a),
@@ -109,9 +114,11 @@ func seenAs(info *runtimes.Info) string {
 	return text
 }
 
-// starting is what is asked of the server that a variant starts: its command.
+// starting is what is asked of the server that a variant starts: its command or its image.
 func (a *Ask) starting(v *Variant) *Ask {
 	one := *a
-	one.Command = v.command(a)
+	if one.Command = v.command(a); a.Old != nil && v.Service == oldService {
+		one.Image, one.Command = a.Old, a.Against
+	}
 	return &one
 }

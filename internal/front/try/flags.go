@@ -27,18 +27,23 @@ type Flags struct {
 	Availability float64 // in percent
 	Save, Out    string  // the file of the experiment, and the folder of the record
 
-	Env     []string // NAME=VALUE
+	Image   string // in place of a command; "": there is none
+	Volumes []string
+	Network string // "" or host
+	Port    string // PORT, or of an image HOST:CONTAINER
+
+	Env     []string // NAME=VALUE, or NAME of the caller's own
 	Repeats int
 	Start   float64 // requests per second with which a search begins; 0: from a probe
 	PIDs    int
-	Against string // a command line
+	Against string // a command line, or an image and its arguments
 	Attach  string // a service that runs already
 	CACert  string // of that service
 	Yes     bool   // another host may be loaded
 }
 
 // startOnly are the flags that have no effect on a service that runs already.
-var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "user", "pids", "profile", "save", "against"}
+var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "user", "pids", "profile", "save", "against", "image"}
 
 // Check reports flags that are wrong, or exclude each other. changed reports whether a flag
 // was set.
@@ -54,6 +59,12 @@ func (f *Flags) Check(changed func(string) bool) error {
 		return errors.New("--start-rate is a rate; a search for --users begins with one user")
 	case f.Attach == "" && changed("cacert"):
 		return errors.New("--cacert needs --attach: a server that try starts is loaded without TLS")
+	case f.Image == "" && (changed("volume") || changed("network")):
+		return errors.New("--volume and --network are about a container: name its image with --image")
+	case f.Network != "" && f.Network != "host":
+		return fmt.Errorf("--network %s: want host, or leave it out: the container then has a network of its own, which is removed with it", f.Network)
+	case changed("image") && strings.TrimSpace(f.Image) == "":
+		return errors.New("--image is empty: name an image, as in --image nginx:1.27")
 	case f.Attach == "" && changed("yes"):
 		return errors.New("--yes needs --attach: a server that try starts is not asked about")
 	}
@@ -76,8 +87,20 @@ func (f *Flags) Fill(changed func(string) bool) (err error) {
 		return err
 	}
 	a.CPU = a.CPUs[0]
-	if a.Env, err = variables(os.Environ(), f.Env); err != nil {
+	caller := Caller(os.Environ())
+	if i := a.Image; i != nil { // it gets nothing of the caller's, as with docker run
+		caller, i.HostNetwork = map[string]string{}, f.Network == "host"
+		if i.Volumes, err = Volumes(f.Volumes); err != nil {
+			return err
+		}
+	}
+	if a.Env, err = variables(caller, f.Env); err != nil {
 		return err
+	}
+	if f.Port != "" {
+		if a.Port, err = ParsePort(f.Port, a.Image != nil); err != nil {
+			return err
+		}
 	}
 	if a.First = f.Start; f.PIDs != experiment.DefaultPIDs {
 		a.PIDs = f.PIDs
@@ -102,14 +125,19 @@ func (f *Flags) Fill(changed func(string) bool) (err error) {
 	return record.Free(f.Out)
 }
 
-// variables are those of the server: what the caller's environment says of runtimes, and over
-// it the values of --env.
-func variables(environ, given []string) (map[string]string, error) {
-	env := Caller(environ)
+// variables puts the values of --env over variables. A name alone has the value of this
+// process's own environment.
+func variables(env map[string]string, given []string) (map[string]string, error) {
 	for _, entry := range given {
-		name, value, ok := strings.Cut(entry, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("--env %q: write it as NAME=VALUE", entry)
+		name, value, whole := strings.Cut(entry, "=")
+		if name == "" {
+			return nil, fmt.Errorf("--env %q: write it as NAME=VALUE, or NAME", entry)
+		}
+		if !whole {
+			var set bool
+			if value, set = os.LookupEnv(name); !set {
+				return nil, fmt.Errorf("--env %s: this variable is not set here; export it, or write it as NAME=VALUE", entry)
+			}
 		}
 		env[name] = value
 	}

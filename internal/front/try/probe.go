@@ -68,10 +68,11 @@ func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, object
 		}
 		seen.Info = detect(func() (runtimes.Info, error) { return runtimes.DetectTree(r.PIDs(), 0) })
 		serverVersion(&seen.Info, cmp.Or(second.server, first.server))
+		if at, err := netip.ParseAddrPort(r.Address()); err == nil {
+			seen.Listens = int(at.Port())
+		}
 		if c.Service.FindPort {
-			if at, err := netip.ParseAddrPort(r.Address()); err == nil {
-				seen.Port = int(at.Port())
-			}
+			seen.Port = seen.Listens
 		}
 		return nil
 	})
@@ -163,7 +164,11 @@ func (e *notStarted) Unwrap() error { return e.err }
 func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell, logs string, look func(platform.Replica) error) (err error) {
 	s := &c.Service
 	env := s.Environment()
-	running, err := on.Start(ctx, platform.UnitSpec{Name: s.Name, Command: s.Command, Dir: s.Dir, RunAs: s.User, Env: env.Values, Hidden: env.Hidden, Unset: s.Unset,
+	command := s.Command
+	if s.Image != "" {
+		command = s.Args
+	}
+	running, err := on.Start(ctx, platform.UnitSpec{Name: s.Name, Image: s.Image, Command: command, Volumes: s.Volumes, Dir: s.Dir, RunAs: s.User, Env: env.Values, Hidden: env.Hidden, Unset: s.Unset,
 		Limits: c.Limits, Ready: s.Ready, Port: s.Port, FindPort: s.FindPort, Logs: logs, LogsRemoved: true})
 	if err != nil {
 		text := strings.TrimPrefix(err.Error(), fmt.Sprintf("start %q: replica 0: ", s.Name))

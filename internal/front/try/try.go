@@ -24,8 +24,10 @@ import (
 
 // Ask are the flags of `millicore try`.
 type Ask struct {
-	Command   []string
+	Command   []string          // of an image its ENTRYPOINT and arguments, once it is known
+	Image     *Image            // in place of a command of this machine; nil: there is none
 	Against   []string          // the command before a change, which Command is held against; nil: there is none
+	Old       *Image            // the image before a change, of which Against is the command then; nil: there is none
 	Dir       string            // working folder
 	Env       map[string]string // the caller's settings that change how runtimes behave; the lab keeps no others of their kind
 	CPU       string            // quantity; "" for none
@@ -49,8 +51,11 @@ type Ask struct {
 }
 
 // program is the name of the server's program: what env starts, if the command only sets
-// variables with it.
+// variables with it. An image has its own name.
 func (a *Ask) program() string {
+	if a.Image != nil {
+		return a.Image.short()
+	}
 	words := a.Command
 	if filepath.Base(words[0]) == "env" {
 		isNoVariable := func(word string) bool { return !strings.Contains(word, "=") }
@@ -77,10 +82,13 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 	var s file.Settings
 	s.Set("", "name", a.Name())
 	s.Set(command, "about", file.Raw(a.about()))
+	if a.Image != nil && a.Image.HostNetwork {
+		s.Set("--network", "docker.network", "host")
+	}
 	for _, v := range variants {
 		if v.NoEffect == "" {
 			one := a.starting(&v)
-			s.Set(command, "services."+v.Service, map[string]any{"command": one.texts(one.Command)})
+			s.Set(command, "services."+v.Service, one.starts(v))
 			one.service(&s, v, "services."+v.Service+".")
 		}
 	}
@@ -101,11 +109,34 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 
 // about says what the experiment is about.
 func (a *Ask) about() string {
-	command := strings.Join(secret.Words(a.Command), " ")
+	line := strings.Join(secret.Words(written(a.Image, a.Command)), " ")
 	if a.Against != nil {
-		return "What changes from " + strings.Join(secret.Words(a.Against), " ") + " to " + command
+		return "What changes from " + strings.Join(secret.Words(written(a.Old, a.Against)), " ") + " to " + line
 	}
-	return "Where " + command + " breaks"
+	return "Where " + line + " breaks"
+}
+
+// written is what the user wrote to be started: an image with its arguments, or a command.
+func written(i *Image, command []string) []string {
+	if i != nil {
+		return append([]string{i.Name}, i.Args...)
+	}
+	return command
+}
+
+// starts are the keys of a service that say what is started for a variant.
+func (a *Ask) starts(v Variant) map[string]any {
+	if a.Image == nil {
+		return map[string]any{"command": a.texts(a.Command)}
+	}
+	keys := map[string]any{"image": a.Image.Name}
+	if args := a.Image.argsOf(v); len(args) > 0 {
+		keys["args"] = a.texts(args)
+	}
+	if len(a.Image.Volumes) > 0 {
+		keys["volumes"] = a.Image.Volumes
+	}
+	return keys
 }
 
 // search sets what is sent, and the search.
@@ -180,11 +211,13 @@ func setups(variants []Variant) []any {
 
 // service sets a variant's service, but for its command.
 func (a *Ask) service(s *file.Settings, v Variant, at string) {
-	dir := a.Dir
-	if whole, err := filepath.Abs(dir); err == nil { // the file may be saved anywhere
-		dir = whole
+	if a.Image == nil {
+		dir := a.Dir
+		if whole, err := filepath.Abs(dir); err == nil { // the file may be saved anywhere
+			dir = whole
+		}
+		s.Set("", at+"dir", dir)
 	}
-	s.Set("", at+"dir", dir)
 	env := map[string]any{}
 	for _, some := range []map[string]string{a.Env, v.Env} {
 		for name, value := range some {
@@ -195,6 +228,8 @@ func (a *Ask) service(s *file.Settings, v Variant, at string) {
 	switch {
 	case a.Port != 0:
 		s.Set("--port", at+"port", a.Port)
+	case a.fixedPort() != 0:
+		s.Set("", at+"port", a.fixedPort())
 	case !a.takesPort() && v.Replicas < 2: // replicas are given a port each, by ${port} or PORT
 		s.Set("", at+"port", "find")
 	}

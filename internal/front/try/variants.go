@@ -44,8 +44,9 @@ type Seen struct {
 	// Least is the least time that a request took.
 	Least  time.Duration
 	warmth warmth
-	// Port is where it was found to listen; 0: it was given a port.
-	Port int
+	// Listens is the port on which it listens, and Port the same if it was found; 0: it was
+	// given a port.
+	Listens, Port int
 	// Doubt are the bad answers of the probe, in words; "": there were none.
 	Doubt string
 }
@@ -107,6 +108,9 @@ func Variants(a *Ask, limits experiment.Limits, seen Seen, m runtimes.Machine) [
 	cpus := float64(limits.CPUMillis) / 1000
 	var all []Variant
 	for i, s := range runtimes.Settings(seen.Info, runtimes.LimitOf(cpus), m, a.Command) {
+		if !a.canSet(s) {
+			continue
+		}
 		v := Variant{Service: serviceName(s.Label), Label: s.Label, Reason: s.Reason, Command: s.Command, Env: s.Env, Value: s.Value, Limits: limitWords(a)}
 		if i == 0 {
 			v.Service = asIs
@@ -168,6 +172,8 @@ func replicated(a *Ask, why string) Variant {
 // "": it can.
 func (a *Ask) alone(seen *Seen) string {
 	switch {
+	case a.Image != nil && !a.Image.HostNetwork: // each has an address of its own
+		return ""
 	case a.Port != 0:
 		return fmt.Sprintf("%d replicas were not tested, because all would listen on port %d; leave out --port, and let the server listen on ${port} or $PORT.", replicas, a.Port)
 	case a.takesPort() || seen.takesPORT():

@@ -46,6 +46,8 @@ func suitsService(c *experiment.Cell) error {
 		return errors.New("a command cannot run in a pod: set image: to one that contains it, or use --on local")
 	case !podUser(s.User):
 		return errUser(s.User)
+	case len(s.Volumes) > 0:
+		return errors.New("volumes are folders of this machine; leave volumes out, or use --on docker")
 	case s.FindPort:
 		return ErrFindPort
 	case s.Workload != "" && s.Workload != "go" && built[s.Workload] == "":

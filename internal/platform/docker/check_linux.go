@@ -74,12 +74,11 @@ func (d *docker) checkService(c *experiment.Cell) error {
 		return errors.New("a command cannot run in a container: set image: to one that contains it, or use --on local")
 	case !imageUser(s.User):
 		return errUser(s.User)
-	case s.FindPort:
-		return errors.New("the port of a container cannot be detected: state it (port: 8080), or use --on local")
-	case !d.options.HostNetwork:
-		return nil
 	}
-	if err := ports.Check(s.Port, false, c.Limits.Replicas); err != nil || s.Port == 0 {
+	if err := d.checkVolumes(s.Volumes); err != nil || !d.options.HostNetwork {
+		return err
+	}
+	if err := ports.Check(s.Port, s.FindPort, c.Limits.Replicas); err != nil || s.Port == 0 {
 		return err
 	}
 	return ports.Unused(s.Port)

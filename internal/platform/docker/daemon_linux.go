@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,7 +28,15 @@ type engine struct {
 // connect connects to the daemon. It returns an error if its containers cannot be
 // measured from here.
 func connect() (*client.Client, engine, error) {
-	api, err := client.New(client.FromEnv)
+	host, err := findHost(os.Getenv("DOCKER_HOST"), "/", os.Getenv("XDG_RUNTIME_DIR"))
+	if err != nil {
+		return nil, engine{}, err
+	}
+	options := []client.Opt{client.FromEnv}
+	if host != "" {
+		options = append(options, client.WithHost(host))
+	}
+	api, err := client.New(options...)
 	if err != nil {
 		return nil, engine{}, fmt.Errorf("find the Docker daemon: %s; see DOCKER_HOST", secret.Text(err.Error()))
 	}
@@ -39,6 +49,35 @@ func connect() (*client.Client, engine, error) {
 		return nil, engine{}, err
 	}
 	return api, engine{version: info.ServerVersion, cpuLimits: info.CPUCfsQuota && info.CPUCfsPeriod, memoryLimit: info.MemoryLimit, pidsLimit: info.PidsLimit}, nil
+}
+
+// containerd's socket, and that of Docker. podman's are below the same folder and below
+// XDG_RUNTIME_DIR.
+const (
+	dockerSocket     = "run/docker.sock"
+	podmanSocket     = "podman/podman.sock"
+	containerdSocket = "run/containerd/containerd.sock"
+)
+
+// findHost finds the daemon if DOCKER_HOST does not name one: Docker, else podman, which
+// speaks the same protocol. "" is Docker's own default. root is the folder of the sockets.
+func findHost(given, root, runtimeDir string) (string, error) {
+	if strings.Contains(given, "containerd") {
+		return "", fmt.Errorf("DOCKER_HOST=%s is containerd, which does not speak Docker's protocol: start Docker or podman (systemctl start podman.socket) and name its socket, or use --on kubernetes, if containerd serves a cluster", secret.Text(given))
+	}
+	there := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	if given != "" || there(filepath.Join(root, dockerSocket)) || there(filepath.Join(root, "var", dockerSocket)) {
+		return "", nil
+	}
+	for _, path := range []string{filepath.Join(root, "run", podmanSocket), filepath.Join(runtimeDir, podmanSocket)} {
+		if filepath.IsAbs(path) && there(path) {
+			return "unix://" + path, nil
+		}
+	}
+	if there(filepath.Join(root, containerdSocket)) {
+		return "", errors.New("this machine has containerd, but neither Docker nor podman, whose protocol Millicore speaks: start one of them (systemctl start docker, or podman.socket), or use --on kubernetes, if containerd serves a cluster")
+	}
+	return "", nil
 }
 
 // ask requests the daemon's properties.
@@ -56,7 +95,7 @@ func ask(api *client.Client) (system.Info, error) {
 	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "permission denied"):
 		return system.Info{}, fmt.Errorf("query the Docker daemon at %s: permission denied; run as root, or as a user of the group that owns the socket (usually docker)", host)
 	case client.IsErrConnectionFailed(err):
-		return system.Info{}, fmt.Errorf("no Docker daemon answers at %s; start it (systemctl start docker), install it (Debian: apt-get install docker.io), set DOCKER_HOST to another socket, or use --on local", host)
+		return system.Info{}, fmt.Errorf("no Docker daemon answers at %s; start it (systemctl start docker), install it (Debian: apt-get install docker.io), set DOCKER_HOST to another socket, such as podman's (unix:///run/podman/podman.sock), or run the service as a process of this machine (--on local)", host)
 	}
 	return system.Info{}, fmt.Errorf("query the Docker daemon at %s: %w", host, err)
 }

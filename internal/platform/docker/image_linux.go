@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/containerd/errdefs"
@@ -170,29 +169,4 @@ func (d *docker) pull(ctx context.Context, image string) error {
 		return fmt.Errorf("Docker has no image %s and cannot pull it: %w; pull it first (docker pull %s, after docker login if the registry needs it) or build it (docker build)", image, err, image)
 	}
 	return nil
-}
-
-// exposed is the only port that an image exposes; 0 if it exposes none or several.
-func (d *docker) exposed(ctx context.Context, image string) (int, error) {
-	found, err := d.api.ImageInspect(ctx, image)
-	if err != nil || found.Config == nil || len(found.Config.ExposedPorts) != 1 {
-		return 0, err
-	}
-	for name := range found.Config.ExposedPorts {
-		return tcpPort(name), nil
-	}
-	return 0, nil
-}
-
-// tcpPort parses "8080/tcp". It returns 0 for another protocol.
-func tcpPort(name string) int {
-	number, protocol, _ := strings.Cut(name, "/")
-	if protocol != "" && protocol != "tcp" {
-		return 0
-	}
-	port, err := strconv.ParseUint(number, 10, 16)
-	if err != nil {
-		return 0
-	}
-	return int(port)
 }

@@ -24,11 +24,12 @@ import (
 // file system and its address.
 type replica struct {
 	docker  *docker
+	image   platform.ImageInfo
 	id      string // "": not created yet
 	name    string
 	port    int        // on the machine's network; 0: the container has its own address
 	own     netip.Addr // in the run's network
-	address string
+	address string     // "" until it is ready if the port must be found
 	ready   experiment.Ready
 	serves  func(context.Context, string) error // as in platform.UnitSpec
 
@@ -83,6 +84,9 @@ func (r *replica) PIDs() []int {
 	return supervise.LeaderFirst(all, l.pid)
 }
 
+// LastEnd describes how the container ended last. See platform.EndReporter.
+func (r *replica) LastEnd() (how, output string) { return r.keeper.LastEnd() }
+
 // LogDropped is how many bytes of its output are not in its log.
 func (r *replica) LogDropped() int64 {
 	if r.keeper.Log == nil {
@@ -96,20 +100,6 @@ func (r *replica) limited() experiment.Limits {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.limits
-}
-
-// awaitReady waits until the container serves. It returns supervise.ErrDied if the
-// container ends first, and another error when ctx ends.
-func (r *replica) awaitReady(ctx context.Context, l *instance) error {
-	looking, cancel := context.WithCancel(ctx)
-	defer cancel()
-	answered := supervise.StartProbe(looking, r.ready, r.address, r.serves)
-	select {
-	case err := <-answered:
-		return err
-	case <-l.ended:
-		return supervise.ErrDied
-	}
 }
 
 // clean closes the counters of an instance that has ended.

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/moby/moby/api/types/container"
@@ -94,6 +95,10 @@ func (d *docker) startReplicas(ctx context.Context, u platform.UnitSpec, into *u
 // replica has what was created so far.
 func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*replica, error) {
 	r := &replica{docker: d, limits: u.Limits, ready: u.Ready, serves: u.Serves}
+	var err error
+	if r.image, err = d.Describe(ctx, u.Image); err != nil {
+		return r, err
+	}
 	r.stopped, r.over = context.WithCancel(context.Background())
 	r.keeper = supervise.Keeper[*instance]{Backoff: supervise.Backoff{First: d.options.RestartAfter},
 		Launch: r.launch, Ready: r.awaitReady, Clean: r.clean, Ending: r.ending, Where: r.whereTo}
@@ -110,6 +115,11 @@ func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*
 	if err != nil {
 		return r, err
 	}
+	binds, anonymous, err := mounts(u.Volumes)
+	if err != nil {
+		return r, err
+	}
+	config.Volumes = anonymous
 	if r.keeper.Log, err = supervise.OpenLog(u.Logs, name+".log"); err != nil {
 		return r, err
 	}
@@ -123,6 +133,7 @@ func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*
 	made, err := d.api.ContainerCreate(creating, client.ContainerCreateOptions{Name: r.name, Config: config, NetworkingConfig: attachment,
 		HostConfig: &container.HostConfig{
 			NetworkMode: d.networkMode(),
+			Binds:       binds,
 			LogConfig:   container.LogConfig{Type: "none"}, // the output is read from the container, into the record
 			Resources:   d.engine.resources(u.Limits),
 		}})
@@ -137,7 +148,8 @@ func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*
 }
 
 // place reserves a replica's address: a free port of loopback on the machine's network,
-// or an address in the run's own network. host is the address on which it must listen.
+// or an address in the run's own network. host is the address on which it must listen. The
+// replica has no address yet if its port must be found.
 func (d *docker) place(ctx context.Context, u platform.UnitSpec, r *replica) (host string, port int, _ *networks.NetworkingConfig, err error) {
 	if d.options.HostNetwork {
 		const loopback = "127.0.0.1"
@@ -145,24 +157,30 @@ func (d *docker) place(ctx context.Context, u platform.UnitSpec, r *replica) (ho
 			return "", 0, nil, err
 		}
 		r.port = port
+		if u.FindPort {
+			return loopback, port, nil, nil
+		}
 		r.address = netip.AddrPortFrom(netip.MustParseAddr(loopback), uint16(port)).String()
 		return loopback, port, nil, nil
 	}
-	if port = u.Port; port == 0 {
-		if port, err = d.exposed(ctx, u.Image); err != nil {
-			return "", 0, nil, fmt.Errorf("inspect the image %s: %w", u.Image, err)
-		}
-		port = cmp.Or(port, usualPort)
-	}
+	port = cmp.Or(u.Port, portOf(&r.image))
 	address, own, err := d.take(context.WithoutCancel(ctx))
 	if err != nil {
 		return "", 0, nil, err
 	}
 	r.own = address
-	r.address = netip.AddrPortFrom(address, uint16(port)).String()
+	if u.Port != 0 || !u.FindPort && takesPort(&u) {
+		r.address = netip.AddrPortFrom(address, uint16(port)).String()
+	}
 	return "0.0.0.0", port, &networks.NetworkingConfig{EndpointsConfig: map[string]*networks.EndpointSettings{
 		own.name: {IPAMConfig: &networks.EndpointIPAMConfig{IPv4Address: address}},
 	}}, nil
+}
+
+// takesPort reports whether the arguments or the variables of a unit name its port.
+func takesPort(u *platform.UnitSpec) bool {
+	named := func(text string) bool { return strings.Contains(text, "${port}") }
+	return slices.ContainsFunc(u.Command, named) || slices.ContainsFunc(slices.Collect(maps.Values(u.Env)), named)
 }
 
 // hostPort reserves the fixed port of a unit, or a free one.
@@ -233,12 +251,4 @@ func (e engine) resources(l experiment.Limits) container.Resources {
 		r.PidsLimit = &pids
 	}
 	return r
-}
-
-// whereTo describes where a replica must listen, after "; ".
-func (r *replica) whereTo() string {
-	if r.docker.options.HostNetwork {
-		return fmt.Sprintf("; it must listen at %s: use ${port} or $PORT, or state its own port (port: in the experiment file)", r.address)
-	}
-	return fmt.Sprintf("; it must listen at %s, on all addresses and not only on loopback: use ${port} or $PORT, or state its own port (port: in the experiment file)", r.address)
 }

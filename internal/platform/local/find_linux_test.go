@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/ports"
+	"github.com/millicore/millicore/internal/platform/supervise"
 	"github.com/millicore/millicore/test/testkit"
 )
 
@@ -314,10 +316,10 @@ func TestAPortWithTLSIsNamedAsSuch(t *testing.T) {
 			}()
 		}
 	}()
-	f := newFinder(func() []int { return []int{os.Getpid()} }, experiment.Ready{})
+	_, look := supervise.FindPort(experiment.Ready{}, func() ([]netip.AddrPort, error) { return ports.Listening([]int{os.Getpid()}) })
 	want := fmt.Sprintf("port %d speaks TLS (HTTPS), not HTTP", listener.Addr().(*net.TCPAddr).Port)
 	testkit.Until(t, "the port is known to speak TLS", func() bool {
-		_, err := f.look(t.Context())
+		_, err := look(t.Context())
 		return err != nil && strings.Contains(err.Error(), want)
 	})
 }

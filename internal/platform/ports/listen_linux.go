@@ -18,9 +18,12 @@ import (
 
 // This file finds the processes that listen on ports.
 
-// readTable reads one of the kernel's tables of sockets, which may be missing.
-func readTable(name string, parse func(io.Reader, func(proc.Socket) bool) error, each func(proc.Socket) bool) error {
-	f, err := os.Open("/proc/net/" + name)
+// ownNet has the tables of sockets of this process's network.
+const ownNet = "/proc/net"
+
+// readTable reads one of the kernel's tables of sockets in a folder, which may be missing.
+func readTable(folder, name string, parse func(io.Reader, func(proc.Socket) bool) error, each func(proc.Socket) bool) error {
+	f, err := os.Open(folder + "/" + name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // no IPv6
 	}
@@ -29,15 +32,15 @@ func readTable(name string, parse func(io.Reader, func(proc.Socket) bool) error,
 	}
 	defer f.Close()
 	if err := parse(f, each); err != nil {
-		return fmt.Errorf("read /proc/net/%s: %w", name, err)
+		return fmt.Errorf("read %s/%s: %w", folder, name, err)
 	}
 	return nil
 }
 
-// listeners are all TCP sockets of this machine that listen. The tables begin
+// listeners are all TCP sockets that listen in the network of a folder's tables. The tables begin
 // with them (tcp_get_idx in net/ipv4/tcp_ipv4.c), so that the connections behind
 // them, thousands under load, need not be read.
-func listeners() ([]proc.Socket, error) {
+func listeners(folder string) ([]proc.Socket, error) {
 	var all []proc.Socket
 	each := func(s proc.Socket) bool {
 		if s.Listens {
@@ -45,7 +48,7 @@ func listeners() ([]proc.Socket, error) {
 		}
 		return s.Listens
 	}
-	err := errors.Join(readTable("tcp", proc.ParseInet, each), readTable("tcp6", proc.ParseInet, each))
+	err := errors.Join(readTable(folder, "tcp", proc.ParseInet, each), readTable(folder, "tcp6", proc.ParseInet, each))
 	return all, err
 }
 
@@ -83,7 +86,7 @@ func Listening(pids []int) ([]netip.AddrPort, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := listeners()
+	all, err := listeners(ownNet)
 	if err != nil {
 		return nil, err
 	}
@@ -120,10 +123,48 @@ func Listening(pids []int) ([]netip.AddrPort, error) {
 	return nil, noTCP(held)
 }
 
+// dockersDNS is the address of the DNS server that Docker runs in the network of a container.
+// It listens on a TCP port too (moby libnetwork/resolver_unix.go).
+var dockersDNS = netip.AddrFrom4([4]byte{127, 0, 0, 11})
+
+// ListeningIn returns the addresses at which the processes in the network of a process may
+// be reached from outside of it, at an address of that network, the lowest port first. If
+// there are none, the error has the addresses on which they listen instead.
+func ListeningIn(pid int, at netip.Addr) ([]netip.AddrPort, error) {
+	all, err := listeners(fmt.Sprintf("%s/%d/net", procDir, pid))
+	if err != nil {
+		return nil, err
+	}
+	return reachableAt(all, at)
+}
+
+// reachableAt are the sockets that can be reached at an address.
+func reachableAt(all []proc.Socket, at netip.Addr) ([]netip.AddrPort, error) {
+	var found, far []netip.AddrPort
+	for _, s := range all {
+		ip := s.Local.Addr().Unmap()
+		switch here := netip.AddrPortFrom(at, s.Local.Port()); {
+		case ip == dockersDNS:
+		case !ip.IsUnspecified() && ip != at:
+			far = append(far, netip.AddrPortFrom(ip, s.Local.Port()))
+		case !slices.Contains(found, here):
+			found = append(found, here)
+		}
+	}
+	slices.SortFunc(found, func(a, b netip.AddrPort) int { return cmp.Compare(a.Port(), b.Port()) })
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case len(far) > 0:
+		return nil, fmt.Errorf("it listens only on %v, which nobody outside of its container reaches: let it listen on all addresses (0.0.0.0)", far[0])
+	}
+	return nil, errors.New("it listens on no TCP port")
+}
+
 // noTCP is the error for processes without a TCP port. It names their other sockets.
 func noTCP(held map[uint64]bool) error {
 	var unix, udp string
-	unixErr := readTable("unix", proc.ParseUnix, func(s proc.Socket) bool {
+	unixErr := readTable(ownNet, "unix", proc.ParseUnix, func(s proc.Socket) bool {
 		if held[s.Inode] && s.Listens && unix == "" {
 			unix = "the unix socket " + s.Path
 		}
@@ -135,7 +176,7 @@ func noTCP(held map[uint64]bool) error {
 		}
 		return true
 	}
-	err := errors.Join(unixErr, readTable("udp", proc.ParseInet, each), readTable("udp6", proc.ParseInet, each))
+	err := errors.Join(unixErr, readTable(ownNet, "udp", proc.ParseInet, each), readTable(ownNet, "udp6", proc.ParseInet, each))
 	if only := cmp.Or(unix, udp); only != "" && err == nil {
 		return fmt.Errorf("it listens on no TCP port, only on %s; let it listen on a TCP port", only)
 	}
@@ -157,7 +198,7 @@ func Holder(port int) (string, error) {
 // Holders are the processes that hold a socket which listens on a port, as far as they can
 // be seen, and whether there is such a socket.
 func Holders(port int) (pids []int, listens bool, err error) {
-	all, err := listeners()
+	all, err := listeners(ownNet)
 	if err != nil {
 		return nil, false, err
 	}

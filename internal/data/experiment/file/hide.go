@@ -46,6 +46,9 @@ func last(keys []string) string {
 	return keys[len(keys)-1]
 }
 
+// commandAt reports whether a list has the words of a command, or the arguments of an image.
+func commandAt(keys []string) bool { return last(keys) == "command" || last(keys) == "args" }
+
 // secretAt reports whether a whole value is a secret: that of a variable of a service or
 // of a dependency, also in a wrong form, or of a header.
 func secretAt(keys []string) bool {
@@ -76,7 +79,7 @@ func (n *node) hide(keys []string) (hidden []pair) {
 		}
 	}
 	n.walk(keys, func(keys []string, n *node) {
-		if n.kind == listNode && last(keys) == "command" {
+		if n.kind == listNode && commandAt(keys) {
 			for i, word := range secret.Words(n.words()) {
 				replace(n.items[i], word)
 			}
@@ -188,9 +191,9 @@ func (d *decoder) checkSecretsOfVary() {
 			d.refuseVaried(n, value)
 			return value
 		}
-		word := len(keys) > 1 && keys[len(keys)-2] == "command" // looked at with its list
+		word := len(keys) > 1 && commandAt(keys[:len(keys)-1]) // looked at with its list
 		switch {
-		case n.kind == listNode && last(keys) == "command":
+		case n.kind == listNode && commandAt(keys):
 			words := n.words()
 			secret.ReplaceWords(words, func(value string) string {
 				at := slices.IndexFunc(words, func(word string) bool { return strings.Contains(word, value) })

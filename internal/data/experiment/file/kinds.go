@@ -252,7 +252,11 @@ var kinds = map[string]*kind{
 		"is not a valid value of a label: use up to 63 letters, digits and inner -, _ and dots", "string", "number", "boolean"),
 	// Whoever pulls an image checks its syntax.
 	"imageName": matching(`^[!-~]+$`, "is not a valid name of an image", "string"),
-	"ownImage":  oneOf("workload", []string{"node", "bun"}),
+	"volume": readBy(func(s string) (any, error) {
+		_, err := experiment.SplitVolume(s)
+		return s, err
+	}, "^([^:]+:)?/[^:]+(:[a-zA-Z,]+)?$", "string"),
+	"ownImage": oneOf("workload", []string{"node", "bun"}),
 }
 
 func truth(means bool) *kind {

@@ -36,12 +36,20 @@ func (d *decoder) readService(s *named[service], limits *experiment.Limits, limi
 		}
 		known = append(known, laterNames(n)...)
 	}
-	for _, key := range []string{"command", "env"} {
+	for _, key := range []string{"command", "args", "env"} {
 		d.checkLate(usesBelow(uses, s.node.child(key).path), known, limits, limited)
 	}
 	d.checkProgram(s.node)
 	out.Unset, out.Public, out.EnvFrom = d.unset(s.node.child("env")), publicNames(s.node.child("env")), d.envFrom(s.node.child("env"))
 	out.Dir = workingFolder(s.node, d.folder, out.Dir)
+	for i, text := range out.Volumes {
+		if v, err := experiment.SplitVolume(text); err == nil && v.HasPath() && !filepath.IsAbs(v.Source) {
+			if v.Source = filepath.Join(d.folder, v.Source); !filepath.IsAbs(v.Source) && !strings.HasPrefix(v.Source, ".") {
+				v.Source = "./" + v.Source
+			}
+			out.Volumes[i] = v.String()
+		}
+	}
 	slices.SortStableFunc(out.Actions, func(a, b experiment.Action) int { return cmp.Compare(a.At, b.At) })
 	return out
 }
@@ -190,6 +198,13 @@ func (d *decoder) checkServices() {
 			}
 			if port := n.child("port"); port.given() {
 				d.report(port, "a workload listens on ${port}; leave port out")
+			}
+		}
+		if !n.child("image").given() {
+			for _, key := range []string{"args", "volumes"} {
+				if one := n.child(key); one.given() {
+					d.report(one, "%s are those of an image; leave them out", key)
+				}
 			}
 		}
 		names := map[string]bool{s.name: true}

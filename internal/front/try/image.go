@@ -1,0 +1,207 @@
+package try
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/millicore/millicore/internal/base/phrase"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/host/commandline"
+	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/platform"
+)
+
+// Image is a container image that is tried in place of a command, as docker run would
+// start it.
+type Image struct {
+	Name        string   `json:"name"`
+	Args        []string `json:"args,omitempty"`    // in place of its CMD; nil: its own
+	Volumes     []string `json:"volumes,omitempty"` // as experiment.SplitVolume reads them, with whole paths
+	HostNetwork bool     `json:"host_network,omitempty"`
+
+	// Port is where it listens, once it has run; 0: not known.
+	Port int `json:"port,omitempty"`
+	// Info is what the image says of itself, once it is there.
+	Info platform.ImageInfo `json:"says"`
+}
+
+// OpenImages makes the images that are tried available, and takes what they say of themselves.
+func (a *Ask) OpenImages(ctx context.Context, where platform.Platform) (err error) {
+	if a.Image == nil {
+		return nil
+	}
+	if a.Command, err = a.Image.open(ctx, where); err == nil && a.Old != nil {
+		a.Against, err = a.Old.open(ctx, where)
+	}
+	return err
+}
+
+// open makes an image available, and returns the command that it runs.
+func (i *Image) open(ctx context.Context, where platform.Platform) (command []string, err error) {
+	if on, ok := platform.As[platform.ImageRunner](where); ok {
+		if _, err := on.Fetch(ctx, i.Name); err != nil {
+			return nil, err
+		}
+	}
+	if on, ok := platform.As[platform.ImageDescriber](where); ok {
+		if i.Info, err = on.Describe(ctx, i.Name); err != nil {
+			return nil, err
+		}
+	}
+	return i.command()
+}
+
+// command is what the image runs. The error is that of an image that cannot be started.
+func (i *Image) command() ([]string, error) {
+	args := i.Info.Args
+	if len(i.Args) > 0 {
+		args = i.Args
+	}
+	command := slices.Concat(i.Info.Entrypoint, args)
+	if len(command) == 0 {
+		return nil, fmt.Errorf("the image %s has neither an ENTRYPOINT nor a CMD: write what it runs after --, as in --image %s -- ./server", i.Name, i.Name)
+	}
+	return command, nil
+}
+
+// Found takes where the images listen, of which each was started.
+func (a *Ask) Found(seen []Seen) {
+	if a.Image != nil {
+		a.Image.Port = seen[0].Listens
+	}
+	if a.Old != nil {
+		a.Old.Port = seen[1].Listens
+	}
+}
+
+// What is the server in an error: its image, or its program.
+func (a *Ask) What() string {
+	if a.Image != nil {
+		return a.Image.Name
+	}
+	return a.Command[0]
+}
+
+// Images says what was found of the images.
+func (a *Ask) Images() (all []string) {
+	if a.Image != nil {
+		all = append(all, a.Image.describe(a, a.Command))
+	}
+	if a.Old != nil {
+		all = append(all, a.Old.describe(a, a.Against))
+	}
+	return all
+}
+
+// short is the name of the image without its registry, its folders, its tag and its digest:
+// "api" of "registry.example.com:5000/shop/api:1.4".
+func (i *Image) short() string {
+	name, _, _ := strings.Cut(i.Name, "@")
+	name, _, _ = strings.Cut(path.Base(name), ":")
+	return cmp.Or(name, i.Name)
+}
+
+// fixedPort is the port on which every later start of the image listens; 0: each is given
+// another one.
+func (a *Ask) fixedPort() int {
+	if i := a.Image; i != nil && !i.HostNetwork && !a.takesPort() {
+		return i.Port
+	}
+	return 0
+}
+
+// argsOf are the arguments with which a variant starts the image; nil: those of the image.
+func (i *Image) argsOf(v Variant) []string {
+	if v.Command != nil {
+		return v.Command[len(i.Info.Entrypoint):]
+	}
+	return i.Args
+}
+
+// canSet reports whether a setting can be made from outside of the image: not in its
+// ENTRYPOINT, which arguments follow.
+func (a *Ask) canSet(s runtimes.Setting) bool {
+	if a.Image == nil || s.Command == nil {
+		return true
+	}
+	fixed := a.Image.Info.Entrypoint
+	return len(s.Command) > len(fixed) && slices.Equal(s.Command[:len(fixed)], fixed)
+}
+
+// describe says what was found of an image, and where each fact comes from.
+func (i *Image) describe(a *Ask, command []string) string {
+	info := &i.Info
+	text := fmt.Sprintf("Image %s runs %s", i.Name, commandline.Quoted(command))
+	if info.User != "" && a.User == "" {
+		text += " as user " + info.User
+	}
+	if port := i.Port; port != 0 {
+		text += " and listens on port " + strconv.Itoa(port)
+		switch {
+		case a.Port != 0:
+		case slices.Contains(info.Ports, port):
+			text += " (EXPOSE)"
+		case len(info.Ports) > 0:
+			text += fmt.Sprintf(" (found; its EXPOSE names %s)", phrase.List(numbers(info.Ports)))
+		default:
+			text += " (found)"
+		}
+	}
+	switch {
+	case a.Ready.Path != "" || a.Calls.Health:
+	case len(info.Health) > 0:
+		text += "; ready when its HEALTHCHECK succeeds: " + commandline.Quoted(info.Health)
+	}
+	return text + "."
+}
+
+func numbers(all []int) []string {
+	texts := make([]string, len(all))
+	for i, n := range all {
+		texts[i] = strconv.Itoa(n)
+	}
+	return texts
+}
+
+// ParsePort reads the port of a service. Of an image it may have the form of docker run -p,
+// HOST:CONTAINER, of which the container's counts: Millicore reaches a container at its own
+// address.
+func ParsePort(text string, image bool) (int, error) {
+	number := text
+	if image {
+		number, _ = strings.CutSuffix(text[strings.LastIndex(text, ":")+1:], "/tcp")
+	}
+	port, err := strconv.Atoi(number)
+	switch {
+	case err == nil && port >= 1 && port <= 65535:
+		return port, nil
+	case image:
+		return 0, fmt.Errorf("--port %s: want the port on which the container listens, from 1 to 65535, or HOST:CONTAINER as of docker run -p", text)
+	}
+	return 0, fmt.Errorf("--port %s: want a port from 1 to 65535", text)
+}
+
+// Volumes reads the values of --volume. As of docker run, a path that begins with a dot is
+// relative to the working folder.
+func Volumes(texts []string) ([]string, error) {
+	var all []string
+	for _, text := range texts {
+		v, err := experiment.SplitVolume(text)
+		if err != nil {
+			return nil, fmt.Errorf("--volume: %w", err)
+		}
+		if v.HasPath() {
+			if v.Source, err = filepath.Abs(v.Source); err != nil {
+				return nil, fmt.Errorf("--volume %s: %w", text, err)
+			}
+		}
+		all = append(all, v.String())
+	}
+	return all, nil
+}
