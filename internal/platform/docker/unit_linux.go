@@ -95,14 +95,14 @@ func (d *docker) startReplicas(ctx context.Context, u platform.UnitSpec, into *u
 // replica has what was created so far.
 func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*replica, error) {
 	r := &replica{docker: d, limits: u.Limits, ready: u.Ready, serves: u.Serves}
-	var err error
-	if r.image, err = d.Describe(ctx, u.Image); err != nil {
-		return r, err
-	}
 	r.stopped, r.over = context.WithCancel(context.Background())
 	r.keeper = supervise.Keeper[*instance]{Backoff: supervise.Backoff{First: d.options.RestartAfter},
 		Launch: r.launch, Ready: r.awaitReady, Clean: r.clean, Ending: r.ending, Where: r.whereTo}
 	r.keeper.Begin(r.stopped)
+	var err error
+	if r.image, err = d.Describe(ctx, u.Image); err != nil {
+		return r, err
+	}
 	name := supervise.ReplicaName(u.Trial, u.Name, index)
 	host, port, attachment, err := d.place(ctx, u, r)
 	if err != nil {
