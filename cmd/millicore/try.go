@@ -45,6 +45,18 @@ type tryFlags struct {
 	details bool
 }
 
+// portValue is the value of --port, as try.ParsePort reads it.
+type portValue string
+
+func (p *portValue) Set(text string) error {
+	_, err := try.ParsePort(text, true)
+	*p = portValue(text)
+	return err
+}
+
+func (*portValue) Type() string     { return "port" }
+func (p *portValue) String() string { return string(*p) }
+
 func tryCommand() *cobra.Command { return tryCommandOf(new(tryFlags)) }
 
 // tryCommandOf is the command that fills some flags.
@@ -105,7 +117,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	flags.StringVar(&f.Post, "post", "", "path to POST instead")
 	flags.StringVar(&f.Body, "body", "", "request body, or @FILE; implies POST unless --get is set")
 	flags.StringArrayVar(&f.Headers, "header", nil, "header of the requests, as in 'Accept: text/html' (repeatable)")
-	flags.StringVarP(&f.Port, "port", "p", "", "`port` that the server listens on; of an image also HOST:CONTAINER, of which the second counts (default: detected)")
+	flags.VarP((*portValue)(&f.Port), "port", "p", "port that the server listens on; of an image also HOST:CONTAINER, of which the second counts (default: detected)")
 	flags.StringVar(&f.Ask.Ready.Path, "ready", "", "path that answers 200 once the server is ready (default: ready when the port accepts connections)")
 	spanVar(flags, &f.Ask.Ready.Timeout, "ready-timeout", "", 30*time.Second, "how long the server may take to be ready")
 	latencyVar(flags, &f.P99, "p99", 100*time.Millisecond, "objective: maximum p99 latency, with its unit")

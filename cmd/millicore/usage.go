@@ -94,7 +94,7 @@ func formOf(err *pflag.InvalidValueError) string {
 		return "a time with its unit, as in 100ms or 1s"
 	}
 	forms := map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0 up", "float64": "a number",
-		"duration": "a time, as in 10s, 500ms or 2m", "bool": "true or false", "intSlice": "whole numbers, as in 200,201"}
+		"duration": "a time, as in 10s, 500ms or 2m", "bool": "true or false", "port": "a port from 1 to 65535, or HOST:CONTAINER of an image", "intSlice": "whole numbers, as in 200,201"}
 	if form := forms[err.GetFlag().Value.Type()]; form != "" {
 		return form
 	}
