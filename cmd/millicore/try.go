@@ -83,6 +83,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 			"  millicore try --cpu 250m,500m,1 -- ./my-server\n" +
 			"  millicore try --get /index.html -- nginx -g 'daemon off;'\n" +
 			"  millicore try --cpu 500m --against './old-server' -- ./new-server\n" +
+			"  millicore try --cpu 500m --image nginx:1.27 -p 80\n" +
 			"  millicore try --attach 4242\n" +
 			"  millicore try --save first.yaml -- ./my-server --listen '127.0.0.1:${port}'",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -132,7 +133,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
 	defineDetails(c, &f.details)
 	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […], …} as one JSON object`)
-	flags.StringVar(&f.Image, "image", "", "try a container image on this machine's Docker or podman, as docker run would start it; arguments follow --")
+	flags.StringVar(&f.Image, "image", "", "try a container image on this machine's Docker or podman, as docker run would start it; what follows -- are its arguments")
 	flags.StringArrayVarP(&f.Volumes, "volume", "v", nil, "with --image: a folder, a file or a volume in the container, as in ./data:/data:ro (repeatable)")
 	flags.StringVar(&f.Network, "network", "", "with --image: host lets the container use this machine's network (default: a network of its own)")
 	flags.StringArrayVarP(&f.Env, "env", "e", nil, "environment variable of the server, as in PORT=8080; a name alone has the value of millicore's own environment (repeatable)")
