@@ -133,7 +133,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
 	defineDetails(c, &f.details)
 	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […], …} as one JSON object`)
-	flags.StringVar(&f.Image, "image", "", "try a container image on this machine's Docker or podman, as docker run would start it; what follows -- are its arguments")
+	flags.StringVar(&f.Image, "image", "", "try a container image on this machine's Docker or podman, as docker run would start it; the command becomes its arguments")
 	flags.StringArrayVarP(&f.Volumes, "volume", "v", nil, "with --image: a folder, a file or a volume in the container, as in ./data:/data:ro (repeatable)")
 	flags.StringVar(&f.Network, "network", "", "with --image: host lets the container use this machine's network (default: a network of its own)")
 	flags.StringArrayVarP(&f.Env, "env", "e", nil, "environment variable of the server, as in PORT=8080; a name alone has the value of millicore's own environment (repeatable)")
