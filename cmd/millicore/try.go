@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -27,8 +25,6 @@ import (
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/lab/results"
 	"github.com/millicore/millicore/internal/load/agent"
-	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/show/answer"
 	"github.com/millicore/millicore/internal/show/report/derived"
 	"github.com/millicore/millicore/internal/show/report/text"
@@ -197,22 +193,24 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err := f.Ask.OpenImages(cmd.Context(), where); err != nil {
 		return err
 	}
-	seen, variants, err := f.look(cmd.Context(), where, first)
+	screen := display.TerminalOf(os.Stderr)
+	note := func(text string) { show.Note(screen.Wrap(text, "")) }
+	look, err := f.Ask.Look(cmd.Context(), where, first, f.build, note)
 	if err != nil {
 		if cmd.Context().Err() != nil {
 			return errProbing
 		}
 		return fmt.Errorf("try %s: %w", f.Ask.What(), err)
 	}
-	screen := display.TerminalOf(os.Stderr)
+	seen, variants := look.Seen, look.Variants
 	for i := range seen {
 		if doubt := f.Ask.Doubt(seen, i); doubt != "" {
-			show.Note(screen.Wrap("! "+doubt+".", ""))
+			note("! " + doubt + ".")
 		}
 	}
 	for i := range seen {
 		if words := seen[i].WarmUp(); words != "" {
-			show.Note(screen.Wrap(words, ""))
+			note(words)
 			where = try.WarmedUp(where, &first.Cells[i].Load)
 			break
 		}
@@ -222,7 +220,10 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 		return usageError{err}
 	}
 	for _, words := range f.Ask.Images() {
-		show.Note(screen.Wrap(words, ""))
+		note(words)
+	}
+	for _, words := range f.Ask.StartUps(seen) {
+		note(words)
 	}
 	lasts := try.Lasts(e, lab.Estimate(e), seen)
 	show.Plan(try.Announce(&f.Ask, seen[0].Info, variants, e, lasts, screen))
@@ -257,40 +258,6 @@ func (f *tryFlags) answer(cmd *cobra.Command, info runtimes.Info, variants []try
 		return runErr
 	}
 	return errors.Join(runErr, shown)
-}
-
-// look starts the server once as it is under each limit, and once with each setting whose
-// effect can be read, and gives what was seen and what is worth measuring. What the
-// server says goes to a folder of its own, which an error shows the end of.
-func (f *tryFlags) look(ctx context.Context, where platform.Platform, asIs *experiment.Experiment) ([]try.Seen, []try.Variant, error) {
-	folder, err := attached.NewFolder()
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = folder.Remove() }()
-	logs := folder.Path
-	var seen []try.Seen
-	var limits []experiment.Limits
-	for i := range asIs.Cells {
-		c := &asIs.Cells[i]
-		one, err := try.Probe(ctx, where, c, asIs.Objective, logs)
-		if err != nil {
-			return nil, nil, err
-		}
-		seen, limits = append(seen, one), append(limits, c.Limits)
-	}
-	f.Ask.Found(seen)
-	if f.Ask.First == 0 {
-		f.Ask.First = try.Lowest(seen)
-	}
-	f.Ask.Server = try.Describe(&f.Ask, seen[0].Info)
-	machine := runtimes.Machine{Online: runtime.NumCPU(), Affinity: seen[0].Info.Affinity}
-	variants := try.UnderLimits(&f.Ask, limits, seen, machine)
-	e, err := f.build(variants)
-	if err != nil {
-		return nil, nil, usageError{err}
-	}
-	return seen, variants, try.Check(ctx, where, e, seen[0].Info, variants, logs)
 }
 
 // show prints the report: the paragraph, and the table below it.

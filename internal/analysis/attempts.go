@@ -10,7 +10,8 @@ type Attempt struct {
 	Lost                         []int // agents that stopped before the load ended
 	Held                         []int // agents that a signal stopped
 	Neighbours                   []signals.Neighbour
-	Early                        bool // disturbed, and ended early because it was to be repeated
+	Starts                       []signals.Start // of the replicas; nil: the service ran already
+	Early                        bool            // disturbed, and ended early because it was to be repeated
 }
 
 // cut reports whether an attempt did not run to its end.

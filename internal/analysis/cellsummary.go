@@ -29,6 +29,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		Errors: all.Client.Errors, CPU: cpuOf(&all.Server), Replicas: replicasOf(&all.Server.Scaled), Memory: memoryOf(&whole.Server),
 		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Stuck: all.Client.Stuck, Ended: whole.Server.ProcessesEnded, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
 		Frozen:       c.frozen(),
+		Start:        c.start(),
 		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []summary.TrialFigures{},
 	}
 	if held {

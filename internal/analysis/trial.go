@@ -109,6 +109,9 @@ func (t *trial) figures() map[string]float64 {
 	}
 	put("memory.peak_bytes", float(t.peak()))
 	put("cpu.max_cores", t.busy.most())
+	if s := t.start(); s != nil {
+		m["start.seconds"] = s.Seconds
+	}
 	for _, b := range t.printed() {
 		put(b.Path(), &b.Values[0])
 	}
@@ -181,7 +184,7 @@ func trialFigures(a Attempt, f map[string]float64) summary.TrialFigures {
 		P99: get("latency_ms.p99"), P999: get("latency_ms.p999"),
 		CPUPerReqMS: get("cpu.per_request_ms"), Throttled: get("cpu.throttled_of_periods"), Breaking: get("breaking_point"),
 		Good: get("good"), Min: get("latency_ms.min"), Max: get("latency_ms.max"), CPUMax: get("cpu.max_cores"), CPUOfLimit: get("cpu.of_limit"),
-		MemoryPeak: get("memory.peak_bytes"), WaitsP99: get("waits_ms.p99"), Dependencies: get("dependencies.cores")}
+		MemoryPeak: get("memory.peak_bytes"), WaitsP99: get("waits_ms.p99"), Dependencies: get("dependencies.cores"), StartS: get("start.seconds")}
 }
 
 // busyFrames sums the CPU of a service's replicas in each frame, to find the busiest.

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/platform"
 )
@@ -24,6 +25,7 @@ type deployment struct {
 
 	units        []platform.Unit // in the order of their start
 	service      platform.Unit
+	starts       []signals.Start // of the service
 	dependencies map[string]platform.Unit
 	sources      []*source      // of the current trial's sampler
 	users        map[string]int // as in record.Trial
@@ -50,7 +52,7 @@ func (d *deployment) start(ctx context.Context) error {
 	ready := s.Ready
 	ready.Protocol = d.cell.Load.Protocol
 	env := s.Environment()
-	d.service, err = start(ctx, platform.UnitSpec{Trial: d.trial, Name: s.Name, RunAs: s.User, Command: command, Image: d.lab.image(s),
+	d.service, d.starts, err = platform.Timed(ctx, start, platform.UnitSpec{Trial: d.trial, Name: s.Name, RunAs: s.User, Command: command, Image: d.lab.image(s),
 		Dir: s.Dir, Env: env.Values, Hidden: env.Hidden, Secrets: env.Secrets, Unset: s.Unset, Vars: withLimits(vars, d.cell.Limits), Limits: d.cell.Limits, Ready: ready, Logs: d.logs,
 		Port: s.Port, FindPort: s.FindPort, Volumes: s.Volumes, Autoscale: s.Autoscale})
 	if err != nil {

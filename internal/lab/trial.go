@@ -44,6 +44,7 @@ type trial struct {
 	dropped    int64            // bytes of output that the bounded logs do not have
 	users      map[string]int   // as in record.Trial
 	warmUps    []signals.WarmUp // before the load; nil: none
+	starts     []signals.Start  // of the service; nil: it ran already
 }
 
 // newTrial returns a trial of the planned cell. The caller sets progress.
@@ -97,7 +98,7 @@ func logDropped(units []platform.Unit) (n int64) {
 // mark writes the trial's line of trials.ndjson.
 func (t *trial) mark(o record.Outcome, why string) error {
 	return t.writer.Trial(record.Trial{Trial: t.number, Cell: t.planned.Cell, Repeat: t.planned.Repeat,
-		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), Neighbours: t.neighbours.most(), EndedEarly: t.recorder.early && o == record.Disturbed, LostAgents: t.agents.lostIndexes(), StoppedAgents: t.agents.held, LogDropped: t.dropped, Users: t.users, WarmUps: t.warmUps})
+		Attempt: t.planned.attempt, Outcome: o, Why: why, At: time.Now().UnixNano(), Neighbours: t.neighbours.most(), EndedEarly: t.recorder.early && o == record.Disturbed, LostAgents: t.agents.lostIndexes(), StoppedAgents: t.agents.held, LogDropped: t.dropped, Users: t.users, WarmUps: t.warmUps, Starts: t.starts})
 }
 
 // note writes a message about the trial to the log.
@@ -208,6 +209,9 @@ func (t *trial) deploy(ctx context.Context) error {
 	t.deployment.lab, t.deployment.trial, t.deployment.cell, t.deployment.logs = t.lab, t.number, t.cell, logs
 	if err := t.deployment.start(ctx); err != nil {
 		return err
+	}
+	if !t.cell.Load.Benchmark { // which ends by itself
+		t.starts = t.deployment.starts
 	}
 	if w, ok := platform.As[platform.WarmUpReporter](t.deployment.service); ok {
 		t.warmUps = w.WarmUps()

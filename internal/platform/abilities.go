@@ -22,6 +22,7 @@ import (
 //	Autoscaled          Unit      kubernetes                 lab: autoscale
 //	EvictionReporter    Unit      kubernetes, database       lab: repeats a trial after an eviction
 //	WarmUpReporter      Unit      try                        lab: the warm-up before the load
+//	StartReporter       Unit      try                        lab: the start before the warm-up
 //	Job                 Replica   local                      lab: benchmarks
 //	LimitVerifier       Replica   local, docker, kubernetes  lab: trials whose limits did not hold
 //	EndReporter         Replica   local, docker              try: why a server died that served
@@ -192,6 +193,12 @@ type EvictionReporter interface {
 type WarmUpReporter interface {
 	// WarmUps are the warm-ups of its replicas, in their order.
 	WarmUps() []signals.WarmUp
+}
+
+// StartReporter is a Unit that did more than to start before it counted as started.
+type StartReporter interface {
+	// Starts are the starts of its replicas, in their order.
+	Starts() []signals.Start
 }
 
 // Evicted describes the first eviction that any of the units reports; "": none.

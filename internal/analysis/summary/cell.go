@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // Cell is one cell over all its trials. Latencies come from the merged
@@ -34,7 +35,8 @@ type Cell struct {
 	CPU          CPU                   `json:"cpu"`
 	Replicas     *Replicas             `json:"replicas,omitempty"` // if the platform reports their number over time
 	Memory       Memory                `json:"memory"`
-	WaitsMS      *Waits                `json:"waits_ms"` // null: the service does not report waits, or did not wait
+	Start        *Start                `json:"start,omitempty"` // null: the service ran already
+	WaitsMS      *Waits                `json:"waits_ms"`        // null: the service does not report waits, or did not wait
 	Restarts     *int64                `json:"restarts"`
 	Ended        *int64                `json:"processes_ended,omitempty"` // beside the main process, which ran on; null: not measured
 	Stuck        int64                 `json:"stuck,omitempty"`           // requests of the warm-up that did not end before the load did, of all trials
@@ -109,6 +111,12 @@ type Memory struct {
 	PeakBytes *int64   `json:"peak_bytes"` // the highest of one replica
 	OfLimit   *float64 `json:"of_limit"`
 	OOMKills  *int64   `json:"oom_kills"`
+}
+
+// Start is the start of median length, of the slowest replica each, of so many trials.
+type Start struct {
+	signals.Start
+	Trials int `json:"trials"`
 }
 
 // Waits is how long the service reports that it waited for its dependency, in

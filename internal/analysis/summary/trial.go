@@ -30,7 +30,8 @@ type TrialFigures struct {
 	OOMKills     *float64     `json:"oom_kills"` // of all replicas, in every phase
 	Restarts     *float64     `json:"restarts"`  // likewise
 	WaitsP99     *float64     `json:"waits_p99_ms"`
-	Dependencies *float64     `json:"dependency_cores"` // of all dependencies together
+	Dependencies *float64     `json:"dependency_cores"`  // of all dependencies together
+	StartS       *float64     `json:"start_s,omitempty"` // until all replicas were ready; null: the service ran already
 	Attempt      int          `json:"attempt"`
 	Beyond       int64        `json:"beyond_range,omitempty"` // latencies beyond the histograms' range
 }

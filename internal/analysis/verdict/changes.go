@@ -6,8 +6,8 @@ import (
 )
 
 // Changed compares two services of a run of searches, the one before a change and the one after
-// it, by the breaking point, and by the objective's latency, the CPU time per request and the
-// peak of memory at the common load. Its tests are one family: Holm's correction goes over the
+// it, by the breaking point and the start-up, and by the objective's latency, the CPU time per request and
+// the peak of memory at the common load. Its tests are one family: Holm's correction goes over the
 // figures, so that a change that changes nothing has a significant one in at most 5% of runs.
 // Figures that neither has are left out.
 func Changed(s *summary.Summary, before, after string) (all []Difference) {
@@ -27,6 +27,7 @@ func Changed(s *summary.Summary, before, after string) (all []Difference) {
 			add(s.Common, metric)
 		}
 	}
+	add(s, startMetric)
 	correct(all)
 	return all
 }

@@ -22,6 +22,7 @@ const (
 	memoryGrowthMetric  = "memory_growth"
 	oomKillsMetric      = "oom_kills"
 	restartsMetric      = "restarts"
+	startMetric         = "start_up"
 )
 
 // metrics are ordered as people read them.
@@ -56,6 +57,7 @@ var metrics = []Metric{
 	{restartsMetric, "restarts", "restarts", func(t *summary.TrialFigures) *float64 { return t.Restarts }},
 	{"insert_p99", "p99 of waiting for the dependency", "ms", func(t *summary.TrialFigures) *float64 { return t.WaitsP99 }},
 	{"dependency_cores", "CPU of the dependencies", "cores", func(t *summary.TrialFigures) *float64 { return t.Dependencies }},
+	{startMetric, "start-up", "s", func(t *summary.TrialFigures) *float64 { return t.StartS }},
 	{BreakingPointMetric, "breaking point", "requests/s", func(t *summary.TrialFigures) *float64 { return t.Breaking }},
 }
 

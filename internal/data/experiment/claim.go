@@ -90,11 +90,11 @@ const NoCell = -1
 var ClaimMetrics = []string{
 	"rate", "requests", "p50", "p90", "p95", "p99", "p999", "min", "max", "availability",
 	"cpu_per_request", "cpu_of_limit", "cpu_max", "throttled", "memory_peak", "memory_growth",
-	"oom_kills", "restarts", "insert_p99", "dependency_cores", MetricBreakingPoint,
+	"oom_kills", "restarts", "insert_p99", "dependency_cores", "start_up", MetricBreakingPoint,
 }
 
 // MetricBreakingPoint is the metric that a search or a ramp finds.
 const MetricBreakingPoint = "breaking_point"
 
 // WholeMetrics are metrics of a whole load; they have no value for one level.
-var WholeMetrics = []string{"cpu_max", "memory_peak", "memory_growth", "oom_kills", "restarts", MetricBreakingPoint}
+var WholeMetrics = []string{"cpu_max", "memory_peak", "memory_growth", "oom_kills", "restarts", "start_up", MetricBreakingPoint}

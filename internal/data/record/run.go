@@ -122,6 +122,9 @@ type Trial struct {
 	// WarmUps is what the replicas of the service were sent before the load, in their order;
 	// null: nothing, or the service ran already.
 	WarmUps []signals.WarmUp `json:"warm_ups,omitempty"`
+	// Starts is what it took until the replicas of the service were ready, in their order;
+	// null: the service ran already.
+	Starts []signals.Start `json:"starts,omitempty"`
 }
 
 // ProfileDir is the folder of a cell's profiles, relative to the record's.

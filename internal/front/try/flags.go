@@ -111,6 +111,7 @@ func (f *Flags) Fill(changed func(string) bool) (err error) {
 	if err := a.HoldAgainst(f.Against); err != nil {
 		return err
 	}
+	a.ReadyTimeoutSet = changed("ready-timeout")
 	a.Objective = experiment.Objective{Quantile: "p99", Latency: f.P99, Availability: f.Availability}
 	if err := f.request(changed); err != nil {
 		return err

@@ -36,10 +36,16 @@ func (a *Ask) OpenImages(ctx context.Context, where platform.Platform) (err erro
 	if a.Image == nil {
 		return nil
 	}
-	if a.Command, err = a.Image.open(ctx, where); err == nil && a.Old != nil {
-		a.Against, err = a.Old.open(ctx, where)
+	if a.Command, err = a.Image.open(ctx, where); err != nil {
+		return fmt.Errorf("try %s: %w", a.Image.Name, err)
 	}
-	return err
+	if a.Old == nil {
+		return nil
+	}
+	if a.Against, err = a.Old.open(ctx, where); err != nil {
+		return fmt.Errorf("try --against %s: %w", a.Old.Name, err)
+	}
+	return nil
 }
 
 // open makes an image available, and returns the command that it runs.
@@ -70,8 +76,8 @@ func (i *Image) command() ([]string, error) {
 	return command, nil
 }
 
-// Found takes where the images listen, of which each was started.
-func (a *Ask) Found(seen []Seen) {
+// found takes where the images listen, of which each was started.
+func (a *Ask) found(seen []Seen) {
 	if a.Image != nil {
 		a.Image.Port = seen[0].Listens
 	}

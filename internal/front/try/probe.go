@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/load/serviceclient"
 	"github.com/millicore/millicore/internal/platform"
@@ -35,7 +36,8 @@ const settleFor = 3 * time.Second
 // its runtime and the least time that a request took, and stops it. The error says
 // what the user can change. The cell is the one of the server as it is.
 func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, objective *experiment.Objective, logs string) (seen Seen, err error) {
-	err = whileRunning(ctx, on, c, logs, func(r platform.Replica) (err error) {
+	err = whileRunning(ctx, on, c, logs, func(r platform.Replica, start signals.Start) (err error) {
+		seen.Start = start
 		first, err := ask(ctx, r.Address(), &c.Load)
 		if err == nil {
 			err = first.unusable()
@@ -104,7 +106,7 @@ func Check(ctx context.Context, on platform.Platform, e *experiment.Experiment, 
 		}
 		v := &variants[at]
 		var found runtimes.Parallelism
-		err := whileRunning(ctx, on, c, logs, func(r platform.Replica) (err error) {
+		err := whileRunning(ctx, on, c, logs, func(r platform.Replica, _ signals.Start) (err error) {
 			if _, err = ask(ctx, r.Address(), &c.Load); err == nil {
 				found = settled(ctx, r, v.Value)
 			}
@@ -159,16 +161,16 @@ type notStarted struct {
 func (e *notStarted) Error() string { return e.text }
 func (e *notStarted) Unwrap() error { return e.err }
 
-// whileRunning starts a cell's service, has its first replica looked at, and
+// whileRunning starts a cell's service, has its first replica and its start looked at, and
 // stops it.
-func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell, logs string, look func(platform.Replica) error) (err error) {
+func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell, logs string, look func(platform.Replica, signals.Start) error) (err error) {
 	s := &c.Service
 	env := s.Environment()
 	command := s.Command
 	if s.Image != "" {
 		command = s.Args
 	}
-	running, err := on.Start(ctx, platform.UnitSpec{Name: s.Name, Image: s.Image, Command: command, Volumes: s.Volumes, Dir: s.Dir, RunAs: s.User, Env: env.Values, Hidden: env.Hidden, Unset: s.Unset,
+	running, starts, err := platform.Timed(ctx, on.Start, platform.UnitSpec{Name: s.Name, Image: s.Image, Command: command, Volumes: s.Volumes, Dir: s.Dir, RunAs: s.User, Env: env.Values, Hidden: env.Hidden, Unset: s.Unset,
 		Limits: c.Limits, Ready: s.Ready, Port: s.Port, FindPort: s.FindPort, Logs: logs, LogsRemoved: true})
 	if err != nil {
 		text := strings.TrimPrefix(err.Error(), fmt.Sprintf("start %q: replica 0: ", s.Name))
@@ -184,7 +186,7 @@ func whileRunning(ctx context.Context, on platform.Platform, c *experiment.Cell,
 		err = errors.Join(err, running.Stop(stopping))
 	}()
 	r := running.Replicas()[0]
-	err = orDied(ctx, r, look(r))
+	err = orDied(ctx, r, look(r, starts[0]))
 	if overTLS(ctx, r.Address(), err) {
 		return fmt.Errorf("the server speaks TLS (HTTPS); %s", withoutTLS("https://"+r.Address()+"/"))
 	}

@@ -16,8 +16,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
@@ -32,6 +34,7 @@ type one struct {
 	address string
 	running int
 	started []string
+	cpu     *float64 // seconds that it used; nil: not known
 }
 
 func (o *one) Start(_ context.Context, u platform.UnitSpec) (platform.Unit, error) {
@@ -50,6 +53,9 @@ type oneReplica struct{ on *one }
 func (r oneReplica) Address() string { return r.on.address }
 func (r oneReplica) PIDs() []int     { return []int{r.on.pid} }
 func (r oneReplica) Counters() (signals.Counters, error) {
+	if r.on.cpu != nil {
+		return signals.Counters{CPU: r.on.cpu}, nil
+	}
 	return signals.Counters{}, errors.ErrUnsupported
 }
 func (r oneReplica) ThrottleSample() (signals.ThrottleSample, error) {
@@ -64,6 +70,32 @@ func (r oneReplica) LastEnd() (how, output string) {
 		output = "; its output"
 	}
 	return how, output
+}
+
+// A server that computes for long until it is ready gets the time that this takes under its limit,
+// unless the user set another.
+func TestAServerThatStartsSlowlyIsWaitedFor(t *testing.T) {
+	for _, set := range []bool{false, true} {
+		a := testAsk("./server")
+		a.CPU, a.CPUs, a.ReadyTimeoutSet, a.Ready.Timeout = "200m", []string{"200m"}, set, 30*time.Second
+		asIs, err := file.Build(a.Name(), a.Settings(AsItIs(a)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var notes []string
+		on := &one{address: "127.0.0.1:1", pid: os.Getpid(), cpu: new(20.0)}
+		free, err := a.freeStarts(t.Context(), on, asIs, t.TempDir(), func(text string) { notes = append(notes, text) })
+		if err != nil || len(free) != 1 || *free[0].CPUSeconds != 20 || on.running != 0 {
+			t.Fatalf("%v, %+v, %d still run", err, free, on.running)
+		}
+		want, said := 201*time.Second, 1
+		if set {
+			want, said = 30*time.Second, 0
+		}
+		if got := asIs.Cells[0].Service.Ready.Timeout; got != want || a.Ready.Timeout != want || len(notes) != said {
+			t.Errorf("set %v: it may take %v and %v, want %v: %q", set, got, a.Ready.Timeout, want, notes)
+		}
+	}
 }
 
 // A server that dies under the warm-up is not only one that refuses connections.

@@ -24,30 +24,32 @@ import (
 
 // Ask are the flags of `millicore try`.
 type Ask struct {
-	Command   []string          // of an image its ENTRYPOINT and arguments, once it is known
-	Image     *Image            // in place of a command of this machine; nil: there is none
-	Against   []string          // the command before a change, which Command is held against; nil: there is none
-	Old       *Image            // the image before a change, of which Against is the command then; nil: there is none
-	Dir       string            // working folder
-	Env       map[string]string // the caller's settings that change how runtimes behave; the lab keeps no others of their kind
-	CPU       string            // quantity; "" for none
-	CPUs      []string          // several limits, each in place of CPU; fewer than two: CPU is the only one
-	Memory    string            // likewise
-	PIDs      int               // limit of processes and threads; 0: the default
-	Port      int               // 0: ${port} where the command has it, else it is found
-	Ready     experiment.Ready
-	Request   experiment.Request
-	Calls     traffic.Calls // of gRPC, in place of Request's path
-	Timeout   time.Duration
-	Objective experiment.Objective
-	Users     bool          // search users instead of a rate
-	First     float64       // where a search for a rate begins; 0: the default
-	Traffic   time.Duration // of a search at most; 0: the default
-	Repeats   int           // searches of each variant; 0: the default
-	Profile   bool
-	AsIsOnly  bool   // no other settings, no replicas, no run without the limit
-	User      string // of the server; "": the default
-	Server    string // what Describe says of it; "": it has not run yet
+	Command []string          // of an image its ENTRYPOINT and arguments, once it is known
+	Image   *Image            // in place of a command of this machine; nil: there is none
+	Against []string          // the command before a change, which Command is held against; nil: there is none
+	Old     *Image            // the image before a change, of which Against is the command then; nil: there is none
+	Dir     string            // working folder
+	Env     map[string]string // the caller's settings that change how runtimes behave; the lab keeps no others of their kind
+	CPU     string            // quantity; "" for none
+	CPUs    []string          // several limits, each in place of CPU; fewer than two: CPU is the only one
+	Memory  string            // likewise
+	PIDs    int               // limit of processes and threads; 0: the default
+	Port    int               // 0: ${port} where the command has it, else it is found
+	Ready   experiment.Ready
+	// ReadyTimeoutSet: the user set the time to be ready. Otherwise it follows from the start.
+	ReadyTimeoutSet bool
+	Request         experiment.Request
+	Calls           traffic.Calls // of gRPC, in place of Request's path
+	Timeout         time.Duration
+	Objective       experiment.Objective
+	Users           bool          // search users instead of a rate
+	First           float64       // where a search for a rate begins; 0: the default
+	Traffic         time.Duration // of a search at most; 0: the default
+	Repeats         int           // searches of each variant; 0: the default
+	Profile         bool
+	AsIsOnly        bool   // no other settings, no replicas, no run without the limit
+	User            string // of the server; "": the default
+	Server          string // what Describe says of it; "": it has not run yet
 }
 
 // program is the name of the server's program: what env starts, if the command only sets

@@ -10,6 +10,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -41,6 +42,9 @@ type Variant struct {
 // Seen is what was seen of the server when it was started once.
 type Seen struct {
 	Info runtimes.Info
+	// Start is its start under its limits, and Free that without the CPU limit; nil: it has none.
+	Start signals.Start
+	Free  *signals.Start
 	// Least is the least time that a request took.
 	Least  time.Duration
 	warmth warmth

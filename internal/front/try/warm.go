@@ -244,7 +244,7 @@ type warmPlatform struct {
 func (p *warmPlatform) Unwrap() platform.Platform { return p.Platform }
 
 func (p *warmPlatform) Start(ctx context.Context, u platform.UnitSpec) (platform.Unit, error) {
-	started, err := p.Platform.Start(ctx, u)
+	started, starts, err := platform.Timed(ctx, p.Platform.Start, u)
 	if err != nil {
 		return nil, err
 	}
@@ -260,16 +260,20 @@ func (p *warmPlatform) Start(ctx context.Context, u platform.UnitSpec) (platform
 		defer cancel()
 		return nil, errors.Join(err, started.Stop(stopping))
 	}
-	return &warmUnit{started, all}, nil
+	return &warmUnit{started, starts, all}, nil
 }
 
 type warmUnit struct {
 	platform.Unit
-	all []signals.WarmUp
+	starts []signals.Start
+	all    []signals.WarmUp
 }
 
 // Unwrap returns the unit that is wrapped.
 func (u *warmUnit) Unwrap() platform.Unit { return u.Unit }
+
+// Starts are the starts of the replicas, without the warm-up.
+func (u *warmUnit) Starts() []signals.Start { return u.starts }
 
 // WarmUps are the warm-ups of the replicas.
 func (u *warmUnit) WarmUps() []signals.WarmUp { return u.all }

@@ -84,8 +84,8 @@ func (a *Ask) nothingElse(variants []Variant) string {
 	return "Its parallelism is the only sensible one here."
 }
 
-// Lasts is the estimated duration of a run: that of its trials, and of the warm-up that
-// each begins with if the server needs one.
+// Lasts is the estimated duration of a run: that of its trials, and of the start and the warm-up
+// that each begins with if the server needs long for them.
 func Lasts(e *experiment.Experiment, trials time.Duration, seen []Seen) time.Duration {
 	starts := e.Measure.Repeats
 	if common := e.CommonLoad(); common != nil {
@@ -93,9 +93,14 @@ func Lasts(e *experiment.Experiment, trials time.Duration, seen []Seen) time.Dur
 	}
 	each := 0.0
 	for i := range seen {
-		if w := &seen[i].warmth; w.needed() {
-			each = max(each, w.recorded().Seconds)
+		own := seen[i].Start.Seconds
+		if own < longStart {
+			own = 0 // the trials have it
 		}
+		if w := &seen[i].warmth; w.needed() {
+			own += w.recorded().Seconds
+		}
+		each = max(each, own)
 	}
 	return trials + time.Duration(each*float64(starts*len(e.Cells))*float64(time.Second))
 }

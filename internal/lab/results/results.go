@@ -245,7 +245,7 @@ func attempts(r *record.Record) []analysis.Attempt {
 		if t.Repeat == 0 && t.Outcome != record.Profiled {
 			continue // a trial for profiles that was cut off
 		}
-		a := analysis.Attempt{Trial: t.Trial, Cell: t.Cell, Repeat: t.Repeat, Attempt: t.Attempt, State: states[t.Outcome], Why: t.Why, Lost: t.LostAgents, Held: t.StoppedAgents, Neighbours: t.Neighbours, Early: t.EndedEarly}
+		a := analysis.Attempt{Trial: t.Trial, Cell: t.Cell, Repeat: t.Repeat, Attempt: t.Attempt, State: states[t.Outcome], Why: t.Why, Lost: t.LostAgents, Held: t.StoppedAgents, Neighbours: t.Neighbours, Early: t.EndedEarly, Starts: t.Starts}
 		if t.Outcome == record.Started {
 			a.Why = "the run was cut off"
 		}

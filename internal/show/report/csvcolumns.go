@@ -19,7 +19,10 @@ func csvColumns() []csvColumn {
 		csvQuantiles("service", func(r csvRow) *summary.Quantiles { return r.ServiceMS }),
 		part(func(r csvRow) *summary.Quantiles { return r.LatencyMS },
 			partColumn[summary.Quantiles]{"latency_beyond_range", func(q *summary.Quantiles) any { return q.Beyond }}),
-		csvUse, csvBreaking, csvKnee, csvCauses(), csvComparison, csvWaits, csvConnections)
+		csvUse, csvBreaking, csvKnee, csvCauses(), csvComparison, csvWaits, csvConnections,
+		part(func(r csvRow) *summary.Start { return r.Start },
+			partColumn[summary.Start]{"start_s", func(s *summary.Start) any { return s.Seconds }},
+			partColumn[summary.Start]{"start_cpu_s", func(s *summary.Start) any { return s.CPUSeconds }}))
 }
 
 // csvTraffic are the cell, what was set, and what it answered.

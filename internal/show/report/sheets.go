@@ -11,7 +11,7 @@ import (
 // them.
 func newSheets(s *summary.Summary, names []string) []Table {
 	var all []Table
-	for _, of := range []func(*summary.Summary, []string) Table{distributions, runs, dependencies} {
+	for _, of := range []func(*summary.Summary, []string) Table{distributions, runs, starts, dependencies} {
 		if t := of(s, names); t.Rows() > 0 {
 			t.measured()
 			t.Most = manyRows
@@ -85,6 +85,33 @@ func runs(s *summary.Summary, names []string) Table {
 		figure("highest", "ms", func(r run) *float64 { return r.Max }, display.Figure),
 		figure("CPU, most", "CPUs", func(r run) *float64 { return r.CPUMax }, display.Figure),
 		figure("memory", "peak MiB", func(r run) *float64 { return r.MemoryPeak }, func(v float64) string { return mebibytes(int64(v)) }),
+	}
+	return t
+}
+
+// starts has how long each service took to be ready, if one took long enough to matter.
+func starts(s *summary.Summary, names []string) Table {
+	const long = 1 // second
+	if !slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return c.Start != nil && c.Start.Seconds >= long }) {
+		return Table{}
+	}
+	t := Table{Title: "Start-up", Lead: "From the start of the process until it was ready, the median trial. A liveness probe that allows less time kills it."}
+	type start struct {
+		*summary.Start
+		name string
+	}
+	var rows []start
+	for i, name := range names {
+		if at := s.Cells[i].Start; at != nil {
+			rows, t.About = append(rows, start{at, name}), append(t.About, i)
+		}
+	}
+	t.Columns = []Column{
+		{Head: "cell", Kind: Name, Cells: words(rows, func(r start) string { return r.name })},
+		{Head: "ready after", Unit: "s", Cells: words(rows, func(r start) string { return display.Figure(r.Seconds) })},
+		{Head: "CPU", Unit: "s", Cells: words(rows, func(r start) string { return display.Maybe(r.CPUSeconds, display.Figure) })},
+		{Head: "throttled", Unit: "% of periods", Rank: 1, Cells: words(rows, func(r start) string { return share(over(r.ThrottledPeriods, r.Periods)) })},
+		{Head: "trials", Rank: 2, Cells: words(rows, func(r start) string { return display.Grouped(int64(r.Trials)) })},
 	}
 	return t
 }
