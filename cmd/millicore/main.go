@@ -141,7 +141,7 @@ func command() *cobra.Command {
 	}{
 		{"Measure:", []*cobra.Command{tryCommand(), runCommand(), loadCommand()}},
 		{"Read what was measured:", []*cobra.Command{reportCommand(), compareCommand()}},
-		{"Look at what runs:", []*cobra.Command{doctorCommand(), topCommand()}},
+		{"Look at what runs:", []*cobra.Command{doctorCommand(), topCommand(), trafficCommand()}},
 		{"", []*cobra.Command{experimentsCommand(), cleanCommand(), versionCommand(), conductCommand(), manCommand()}},
 	} {
 		if g.title != "" {

@@ -1,0 +1,210 @@
+// Package accesslog reads the access logs of servers and proxies, and says what traffic they
+// show: which requests, how often, and when. It reads bytes only: no file and no network.
+//
+// Formats are found line by line: the common and combined format of nginx and Apache and what
+// resembles it (HAProxy, LiteSpeed, Traefik, with or without a virtual host in front), the text
+// of Envoy and of AWS load balancers, and JSON of Caddy, Traefik, Envoy, nginx and Google's load
+// balancers, each also behind the prefix that container runtimes write (CRI).
+package accesslog
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Entry is a request of a log. Its zero fields are not in the log.
+type Entry struct {
+	Time   time.Time
+	Method string
+	Path   string // with its query
+	Host   string
+	Status int
+}
+
+// longest is the length of a line in bytes at most; longer ones are skipped.
+const longest = 1 << 20
+
+// The reasons for which lines are skipped.
+const (
+	reasonLong    = "longer than 1 MiB"
+	reasonUnknown = "no request in a known format"
+	reasonRequest = "not a request of HTTP, such as bytes of TLS"
+)
+
+// Read calls use for each request of a log, in the order of its lines, and counts the lines,
+// those that are empty apart, and the others that have no request, by reason.
+func Read(r io.Reader, use func(Entry)) (lines int, skipped map[string]int, err error) {
+	skipped = map[string]int{}
+	in := bufio.NewReaderSize(r, 1<<16)
+	for {
+		line, long, err := nextLine(in)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return lines, skipped, fmt.Errorf("read line %d: %w", lines+1, err)
+		}
+		if text := strings.TrimSpace(line); text != "" || long {
+			lines++
+			switch e, why := parse(text); {
+			case long:
+				skipped[reasonLong]++
+			case why != "":
+				skipped[why]++
+			default:
+				use(e)
+			}
+		}
+		if err != nil {
+			return lines, skipped, nil
+		}
+	}
+}
+
+// nextLine reads a line. Of one that is longer than longest it keeps nothing.
+func nextLine(in *bufio.Reader) (line string, long bool, err error) {
+	var all []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if long = long || len(all)+len(part) > longest; !long {
+			all = append(all, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			if long {
+				all = nil
+			}
+			return string(all), long, err
+		}
+	}
+}
+
+var (
+	// cri is the prefix of a container runtime: time, stream, F or P.
+	cri = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\S+ (?:stdout|stderr) [FP] `)
+	// request is a quoted request line. Quotes in it are escaped.
+	request = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
+	// requestLine is what a client of HTTP sends first. Very old ones leave out the version.
+	requestLine = regexp.MustCompile(`^([A-Z][A-Z-]{1,19}) (\S+)(?: HTTP/\d(?:\.\d)?)?$`)
+	common      = regexp.MustCompile(`\[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d)(\.\d+)?( [+-]\d{4})?\]`)
+	iso         = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)`)
+	afterwards  = regexp.MustCompile(`^ (\d{3})\b`) // the status behind the request
+	// manager is a line of Nginx Proxy Manager: [time] - 200 200 - GET https HOST "/path".
+	manager  = regexp.MustCompile(`^\[[^\]]+\] (?:- )?(\d{3})(?: \S+)? - ([A-Z]+) https? (\S+) "(/[^"]*)"`)
+	balancer = regexp.MustCompile(`^(?:http|https|h2|grpcs) \d`) // a line of an AWS load balancer
+)
+
+// parse reads a line; why is the reason for which it has no request.
+func parse(line string) (e Entry, why string) {
+	if at := cri.FindStringIndex(line); at != nil {
+		line = line[at[1]:]
+	}
+	if strings.HasPrefix(line, "{") {
+		return parseJSON(line)
+	}
+	if m := manager.FindStringSubmatch(line); m != nil {
+		status, _ := strconv.Atoi(m[1])
+		return Entry{Time: timeOf(line), Method: m[2], Path: m[4], Host: m[3], Status: status}, ""
+	}
+	for _, at := range request.FindAllStringSubmatchIndex(line, -1) {
+		if found := requestLine.FindStringSubmatch(line[at[2]:at[3]]); found != nil {
+			e = Entry{Method: found[1]}
+			if !e.target(found[2]) {
+				return e, reasonRequest
+			}
+			e.Time, e.Status = timeOf(line[:at[0]]), statusOf(line, at[1])
+			if e.Time.IsZero() && e.Status == 0 {
+				return e, reasonUnknown // an error log names requests too
+			}
+			return e, ""
+		}
+		if common.MatchString(line[:at[0]]) {
+			return e, reasonRequest // the first quoted text behind the time is the request
+		}
+	}
+	return e, reasonUnknown
+}
+
+// target sets the path, and the host of an absolute URL. It returns false for other forms, such
+// as the host and port of CONNECT.
+func (e *Entry) target(text string) bool {
+	if strings.HasPrefix(text, "/") {
+		e.Path = text
+		return true
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	e.Host, e.Path = u.Hostname(), u.RequestURI()
+	return true
+}
+
+// timeOf is the time in what stands before a request; the zero time: none.
+func timeOf(text string) time.Time {
+	if m := common.FindStringSubmatch(text); m != nil {
+		const layout = "02/Jan/2006:15:04:05"
+		if m[3] == "" { // HAProxy: the local time, of which the zone is not known
+			t, _ := time.Parse(layout+".999", m[1]+m[2])
+			return t
+		}
+		t, _ := time.Parse(layout+" -0700", m[1]+m[3])
+		return t
+	}
+	return isoTime(iso.FindString(text))
+}
+
+func isoTime(text string) time.Time {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999-0700"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// statusOf is the status of the request that ends at a place of its line; 0: not known.
+func statusOf(line string, end int) int {
+	if m := afterwards.FindStringSubmatch(line[end:]); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		return n
+	}
+	if balancer.MatchString(line) {
+		const field = 8
+		if words := strings.Fields(line); len(words) > field {
+			n, _ := strconv.Atoi(words[field])
+			return n
+		}
+	}
+	return 0
+}
+
+// Route is a method and a path without its query, of which ids are collapsed: "GET /users/{id}".
+func (e *Entry) Route() string {
+	path, _, _ := strings.Cut(e.Path, "?")
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if isID(part) {
+			parts[i] = "{id}"
+		}
+	}
+	return cmp.Or(e.Method, "GET") + " " + strings.Join(parts, "/")
+}
+
+var (
+	numbers = regexp.MustCompile(`^\d+$`)
+	uuids   = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+	hashes  = regexp.MustCompile(`^[0-9a-fA-F]{12,}$`)
+	tokens  = regexp.MustCompile(`^[A-Za-z0-9_-]{20,}$`)
+)
+
+// isID reports whether a part of a path names one of many things: a number, a UUID, a hash, or
+// a long token with digits in it.
+func isID(part string) bool {
+	return numbers.MatchString(part) || uuids.MatchString(part) || hashes.MatchString(part) ||
+		tokens.MatchString(part) && strings.ContainsAny(part, "0123456789")
+}

@@ -1,0 +1,174 @@
+package accesslog
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Lines as the servers write them.
+func TestLines(t *testing.T) {
+	at := time.Date(2026, 11, 29, 10, 20, 30, 0, time.UTC)
+	for _, c := range []struct {
+		name, line string
+		want       Entry
+		why        string
+	}{
+		{"nginx and Apache, combined", `192.0.2.7 - - [29/Nov/2026:12:20:30 +0200] "GET /a/b?x=1 HTTP/1.1" 200 612 "-" "Mozilla/5.0 (X11) \"x\""`,
+			Entry{at, "GET", "/a/b?x=1", "", 200}, ""},
+		{"Apache, common, with a user", `192.0.2.7 - frank [29/Nov/2026:10:20:30 +0000] "HEAD / HTTP/1.0" 304 -`, Entry{at, "HEAD", "/", "", 304}, ""},
+		{"no user field", `192.0.2.7 - [29/Nov/2026:10:20:30 +0000] "GET / HTTP/1.1" 200 5`, Entry{at, "GET", "/", "", 200}, ""},
+		{"a virtual host in front", `shop.example:443 192.0.2.7 - - [29/Nov/2026:10:20:30 +0000] "POST /buy HTTP/2.0" 201 5 "-" "-"`, Entry{at, "POST", "/buy", "", 201}, ""},
+		{"a proxy's absolute URL", `192.0.2.7 - - [29/Nov/2026:10:20:30 +0000] "GET http://shop.example:8080/a?b HTTP/1.1" 200 5`, Entry{at, "GET", "/a?b", "shop.example", 200}, ""},
+		{"Traefik, text", `192.0.2.7 - - [29/Nov/2026:10:20:30 +0000] "GET /x HTTP/1.1" 404 19 "-" "curl/8" 1 "web@docker" "http://10.0.0.2:80" 2ms`, Entry{at, "GET", "/x", "", 404}, ""},
+		{"HAProxy", `Nov 29 10:20:30 lb haproxy[14389]: 192.0.2.7:33317 [29/Nov/2026:10:20:30.000] in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {1wt.eu} {} "GET /index.html HTTP/1.1"`,
+			Entry{at, "GET", "/index.html", "", 0}, ""},
+		{"Envoy", `[2026-11-29T10:20:30.000Z] "GET /status/418 HTTP/1.1" 200 - 0 135 4 1 "-" "curl/7" "a-b" "httpbin:8000" "10.0.0.1:80"`, Entry{at, "GET", "/status/418", "", 200}, ""},
+		{"Envoy behind a container runtime", `2026-11-29T10:20:31.123456789Z stdout F [2026-11-29T10:20:30.000Z] "GET /a HTTP/2" 200 - 0 1 4 1`, Entry{at, "GET", "/a", "", 200}, ""},
+		{"AWS", `https 2026-11-29T10:20:30.000000Z app/lb/50dc6c495c0c9188 192.0.2.7:2817 10.0.0.1:80 0.000 0.001 0.000 201 200 34 366 "GET https://www.example.com:443/a?b=c HTTP/1.1" "curl/7.46.0" ECDHE TLSv1.2 arn "Root=1" "-" "-" 0`,
+			Entry{at, "GET", "/a?b=c", "www.example.com", 201}, ""},
+		{"Caddy", `{"level":"info","ts":1795947630.0,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"192.0.2.7","proto":"HTTP/2.0","method":"GET","host":"shop.example:443","uri":"/a?b","headers":{"Accept":["*/*"]}},"status":200}`,
+			Entry{at, "GET", "/a?b", "shop.example", 200}, ""},
+		{"Traefik, JSON", `{"DownstreamStatus":404,"RequestHost":"shop.example","RequestMethod":"GET","RequestPath":"/a","StartUTC":"2026-11-29T10:20:30.000000000Z","time":"2026-11-29T11:00:00Z"}`,
+			Entry{at, "GET", "/a", "shop.example", 404}, ""},
+		{"Envoy, JSON", `{"method":"GET","path":"/a","response_code":503,"start_time":"2026-11-29T10:20:30.000Z","authority":"shop.example"}`, Entry{at, "GET", "/a", "shop.example", 503}, ""},
+		{"Envoy's names of headers", `2026-11-29T10:20:31.1+01:00 stdout F {"start_time":"2026-11-29T10:20:30Z","method":"GET","x-envoy-origin-path":"/admin","response_code":404,":authority":"app.internal"}`,
+			Entry{at, "GET", "/admin", "app.internal", 404}, ""},
+		{"Nginx Proxy Manager", `[29/Nov/2026:10:20:30 +0000] - 304 304 - GET http shop.example "/a" [Client 192.0.2.7] [Length 0] [Gzip -] [Sent-to x] "Mozilla" "-"`,
+			Entry{at, "GET", "/a", "shop.example", 304}, ""},
+		{"nginx's error log", `2026/11/29 10:20:30 [error] 7#7: *17 user "foo" was not found, client: 192.0.2.7, server: _, request: "GET / HTTP/1.1", host: "x"`, Entry{}, reasonUnknown},
+		{"nginx, JSON", `{"time_local":"29/Nov/2026:10:20:30 +0000","request":"GET /a HTTP/1.1","status":"200"}`, Entry{at, "GET", "/a", "", 200}, ""},
+		{"Google's load balancer", `{"httpRequest":{"requestMethod":"GET","requestUrl":"https://shop.example/a?b","status":200},"timestamp":"2026-11-29T10:20:30Z"}`,
+			Entry{at, "GET", "/a?b", "shop.example", 200}, ""},
+		{"names with dots", `{"http.request.method":"GET","url.original":"/a","http.response.status_code":200,"@timestamp":"2026-11-29T10:20:30.000Z"}`, Entry{at, "GET", "/a", "", 200}, ""},
+		{"bytes of TLS", `192.0.2.7 - - [29/Nov/2026:10:20:30 +0000] "\x16\x03\x01\x00\xEE" 400 157 "-" "-"`, Entry{}, reasonRequest},
+		{"an empty request", `192.0.2.7 - - [29/Nov/2026:10:20:30 +0000] "" 400 0 "-" "-"`, Entry{}, reasonRequest},
+		{"a tunnel", `192.0.2.7 - - [29/Nov/2026:10:20:30 +0000] "CONNECT example.com:443 HTTP/1.1" 400 0`, Entry{Method: "CONNECT"}, reasonRequest},
+		{"the referrer is no request", `192.0.2.7 - - [29/Nov/2026:10:20:30 +0000] "-" 408 0 "GET /x HTTP/1.1" "-"`, Entry{}, reasonRequest},
+		{"an error log", `2026/11/29 10:20:30 [error] 7#7: *1 open() "/usr/share/x" failed (2: No such file)`, Entry{}, reasonUnknown},
+		{"other JSON", `{"level":"info","msg":"started"}`, Entry{}, reasonUnknown},
+		{"half of an object", `{"level":"info","msg`, Entry{}, reasonUnknown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, why := parse(c.line)
+			if why != c.why || !got.Time.Equal(c.want.Time) {
+				t.Errorf("%q at %v, want %q at %v", why, got.Time, c.why, c.want.Time)
+			}
+			got.Time, c.want.Time = time.Time{}, time.Time{}
+			if d := cmp.Diff(c.want, got); d != "" && c.why == "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	for path, want := range map[string]string{
+		"/users/17/orders?page=2":                    "GET /users/{id}/orders",
+		"/a/018f3c1e-7a2b-7c3d-8e4f-5a6b7c8d9e0f/b":  "GET /a/{id}/b",
+		"/static/app.3f2a9c.js":                      "GET /static/app.3f2a9c.js",
+		"/blob/da39a3ee5e6b4b0d3255bfef95601890":     "GET /blob/{id}",
+		"/v1/t/eyJhbGciOiJIUzI1NiJ9_1234567890abcde": "GET /v1/t/{id}",
+		"/":                               "GET /",
+		"/about-our-long-company-history": "GET /about-our-long-company-history",
+	} {
+		if got := (&Entry{Method: "GET", Path: path}).Route(); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// A log of an hour: 3 requests each second to one route and its ids, a burst, and what cannot be
+// repeated.
+func TestTrafficOfALog(t *testing.T) {
+	var log strings.Builder
+	line := func(second int, request string, status int) {
+		at := time.Date(2026, 11, 29, 10, 0, second, 0, time.UTC)
+		fmt.Fprintf(&log, "192.0.2.7 - - [%s] \"%s HTTP/1.1\" %d 5 \"-\" \"-\"\n", at.Format("02/Jan/2006:15:04:05 -0700"), request, status)
+	}
+	for s := range 120 {
+		line(s, fmt.Sprintf("GET /users/%d", s%4), 200)
+		line(s, "GET /", 200)
+		line(s, "POST /orders", 201)
+	}
+	for range 60 {
+		line(30, "GET /search?q=a", 200)
+	}
+	line(40, "GET /gone", 404)
+	log.WriteString("\nstarted\n")
+	got, err := Of(strings.NewReader(log.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Lines != 422 || got.Used != 300 || len(got.Hosts) != 0 {
+		t.Errorf("%d lines, %d used, hosts %v", got.Lines, got.Used, got.Hosts)
+	}
+	want := []Count{{"POST, whose body is not in the log", 120}, {"answered with status 404", 1}, {reasonUnknown, 1}}
+	if d := cmp.Diff(want, got.Skipped); d != "" {
+		t.Error(d)
+	}
+	var routes []string
+	for _, r := range got.Routes {
+		routes = append(routes, fmt.Sprintf("%s %d of %d", r.Route, r.Count, r.Distinct))
+	}
+	if d := cmp.Diff([]string{"GET / 120 of 1", "GET /users/{id} 120 of 4", "GET /search 60 of 1"}, routes); d != "" {
+		t.Error(d)
+	}
+	// Of two of the four users, which together stand for all.
+	mix := []Request{{Weight: 2, Path: "/"}, {Weight: 1, Path: "/users/0"}, {Weight: 1, Path: "/users/1"}, {Weight: 1, Path: "/search?q=a"}}
+	if d := cmp.Diff(mix, got.Mix(2)); d != "" {
+		t.Error(d)
+	}
+	a := got.Arrivals
+	if a.Requests != 421 || a.BusiestSecond != 63 || a.BusiestMinute != 4.0+1.0/60 || a.Mean != 421.0/120 {
+		t.Errorf("%+v", a)
+	}
+	// 118 seconds of 3, one of 63 and one of 4.
+	mean := 421.0 / 120
+	if want := ((118*9+63*63+16)/120.0 - mean*mean) / mean; a.Dispersion < want-1e-9 || a.Dispersion > want+1e-9 {
+		t.Errorf("dispersion %v, want %v", a.Dispersion, want)
+	}
+	if len(a.Hours) != 1 || a.Hours[0].Requests != 421 {
+		t.Errorf("%+v", a.Hours)
+	}
+}
+
+func TestALogWithoutARequest(t *testing.T) {
+	for log, want := range map[string]string{
+		"":                       "no request can be repeated: all 0 lines are used",
+		"started\nstopped\n":     "2 of 2 lines are left out, 2 " + reasonUnknown,
+		strings.Repeat("x", 3e6): "1 of 1 lines are left out, 1 " + reasonLong,
+	} {
+		if _, err := Of(strings.NewReader(log)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %q", log, err, want)
+		}
+	}
+}
+
+// Whatever the bytes: each line is used or left out for a reason, and the mix has only paths.
+func FuzzOf(f *testing.F) {
+	f.Add([]byte(`192.0.2.7 - - [29/Nov/2026:12:20:30 +0200] "GET /a HTTP/1.1" 200 612 "-" "-"`))
+	f.Add([]byte(`{"ts":1795947630.0,"request":{"method":"GET","uri":"/a"},"status":200}`))
+	f.Add([]byte("\x00\xff\n[29/Nov/2026:12:20:30] \"\\\n{\"request\":\"GET / HTTP/1.1\"}"))
+	f.Fuzz(func(t *testing.T, log []byte) {
+		got, err := Of(strings.NewReader(string(log)))
+		if got == nil {
+			t.Fatal(err)
+		}
+		all := got.Used
+		for _, s := range got.Skipped {
+			all += s.Count
+		}
+		if all != got.Lines || (err == nil) != (got.Used > 0) {
+			t.Errorf("%d of %d lines, %v", all, got.Lines, err)
+		}
+		for _, r := range got.Mix(3) {
+			if r.Weight < 1 || !strings.HasPrefix(r.Path, "/") {
+				t.Errorf("%+v", r)
+			}
+		}
+	})
+}

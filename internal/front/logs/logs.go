@@ -1,0 +1,176 @@
+// Package logs is the command `millicore traffic`: what traffic an access log shows, and a file of
+// requests that repeats its mix.
+package logs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/millicore/millicore/internal/base/safefile"
+	"github.com/millicore/millicore/internal/data/accesslog"
+	"github.com/millicore/millicore/internal/data/display"
+)
+
+// Options are the flags of `millicore traffic`.
+type Options struct {
+	File  string // "-": standard input
+	Out   string // file of the requests; "": none is written
+	Paths int    // of a route in that file at most
+	JSON  bool
+}
+
+// Check reports flags that are wrong, before anything is read.
+func (o *Options) Check() error {
+	if o.Paths < 1 {
+		return fmt.Errorf("--paths %d: want 1 or more", o.Paths)
+	}
+	if o.Out == "" {
+		return nil
+	}
+	if _, err := os.Lstat(o.Out); err == nil {
+		return fmt.Errorf("--out %s: the file is there already; name another", o.Out)
+	}
+	return nil
+}
+
+// Run reads the log, prints what it shows, and writes the file of requests.
+func (o *Options) Run(stdin io.Reader, out io.Writer) error {
+	in, done, err := o.open(stdin)
+	if err != nil {
+		return err
+	}
+	defer done()
+	t, err := accesslog.Of(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.File, err)
+	}
+	if o.Out != "" {
+		if err := safefile.Replace(o.Out, lines(t.Mix(o.Paths)), 0o644); err != nil {
+			return err
+		}
+	}
+	if o.JSON {
+		return display.WriteJSON(out, t)
+	}
+	_, err = io.WriteString(out, o.shown(t, display.TerminalOf(out)))
+	return err
+}
+
+// open opens the log, which may be compressed with gzip, as rotated ones are.
+func (o *Options) open(stdin io.Reader) (io.Reader, func(), error) {
+	if o.File == "-" {
+		return stdin, func() {}, nil
+	}
+	f, err := os.Open(o.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, fmt.Errorf("%s does not exist", o.File)
+	case err != nil:
+		return nil, nil, err
+	}
+	done := func() { f.Close() }
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		done()
+		return nil, nil, fmt.Errorf("%s is a folder; name a file", o.File)
+	}
+	if !strings.HasSuffix(o.File, ".gz") {
+		return f, done, nil
+	}
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		done()
+		return nil, nil, fmt.Errorf("%s: %w", o.File, err)
+	}
+	return unpacked, done, nil
+}
+
+// lines are the requests as --requests reads them, one object a line.
+func lines(mix []accesslog.Request) []byte {
+	var b bytes.Buffer
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	for _, r := range mix {
+		_ = to.Encode(r) // to a buffer
+	}
+	return b.Bytes()
+}
+
+// mostRoutes are shown.
+const mostRoutes = 20
+
+// shown is what the log shows, for people.
+func (o *Options) shown(t *accesslog.Traffic, screen display.Terminal) string {
+	var b strings.Builder
+	say := func(format string, args ...any) {
+		b.WriteString(screen.Wrap(fmt.Sprintf(format, args...), "") + "\n")
+	}
+	say("%s of %s can be repeated; %s.", display.Counted(int64(t.Used), "request"), display.Counted(int64(len(t.Routes)), "route"), display.Clean(t.Left()))
+	if len(t.Hosts) > 1 {
+		say("They are of %s, of which most are of %s: a load sends all to its target.", display.Counted(int64(len(t.Hosts)), "host"), display.Clean(t.Hosts[0].What))
+	}
+	if a := t.Arrivals; a != nil {
+		say("All requests with a time: %s from %s to %s, %s/s on average, %s/s in the busiest minute, %s/s in the busiest second.%s",
+			grouped(a.Requests), a.First.Format("2006-01-02 15:04:05"), a.Last.Format("2006-01-02 15:04:05 MST"),
+			display.Figure(a.Mean), display.Figure(a.BusiestMinute), display.Figure(a.BusiestSecond), bursts(a.Dispersion))
+	}
+	b.WriteString("\n" + screen.Table(routes(t)))
+	if more := len(t.Routes) - mostRoutes; more > 0 {
+		say("and %s", display.Counted(int64(more), "more route"))
+	}
+	if a := t.Arrivals; a != nil && len(a.Hours) > 1 {
+		b.WriteString("\n" + screen.Table(hours(a)))
+	}
+	if o.Out != "" {
+		say("\nRequests: %s", display.Clean(o.Out))
+	}
+	return b.String()
+}
+
+// bursts says what the index of dispersion means; "": it is not known.
+func bursts(dispersion float64) string {
+	switch {
+	case dispersion == 0:
+		return ""
+	case dispersion > 1.5:
+		return fmt.Sprintf(" They came in bursts: the index of dispersion of the busiest hour is %s, and 1 of arrivals at random.", display.Figure(dispersion))
+	}
+	return fmt.Sprintf(" The index of dispersion of the busiest hour is %s: no bursts beyond those of arrivals at random (1).", display.Figure(dispersion))
+}
+
+func routes(t *accesslog.Traffic) []display.Column {
+	cols := []display.Column{{Head: "share"}, {Head: "requests"}, {Head: "paths"}, {Head: "route", Left: true}}
+	for _, r := range t.Routes[:min(mostRoutes, len(t.Routes))] {
+		for i, cell := range []string{display.Share(float64(r.Count) / float64(t.Used)), grouped(r.Count), grouped(r.Distinct), display.Clean(r.Route)} {
+			cols[i].Cells = append(cols[i].Cells, cell)
+		}
+	}
+	return cols
+}
+
+// hours are the load over the last day of the log, a line an hour.
+func hours(a *accesslog.Arrivals) []display.Column {
+	const day, widest = 24, 40
+	shown := a.Hours[max(0, len(a.Hours)-day):]
+	highest := 0
+	for _, h := range shown {
+		highest = max(highest, h.Requests)
+	}
+	cols := []display.Column{{Head: "hour (UTC)", Left: true}, {Head: "requests"}, {Head: "", Left: true}}
+	for _, h := range shown {
+		bar := strings.Repeat("█", int(math.Round(widest*float64(h.Requests)/float64(highest))))
+		for i, cell := range []string{h.Start.Format("2006-01-02 15:04"), grouped(h.Requests), bar} {
+			cols[i].Cells = append(cols[i].Cells, cell)
+		}
+	}
+	return cols
+}
+
+func grouped(n int) string { return display.Grouped(int64(n)) }
