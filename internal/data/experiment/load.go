@@ -2,7 +2,9 @@ package experiment
 
 import (
 	"net/netip"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -126,6 +128,12 @@ type Request struct {
 
 	// Inputs come from outside of the file, and stay out of the record.
 	Inputs Inputs `json:"-"`
+}
+
+// Methods are the methods that requests may have.
+func Methods() []string {
+	field, _ := reflect.TypeFor[Request]().FieldByName("Method")
+	return strings.Split(field.Tag.Get("enum"), ",")
 }
 
 // Auth names the variable of Millicore's environment that has the credentials. One

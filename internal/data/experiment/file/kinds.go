@@ -259,6 +259,13 @@ var kinds = map[string]*kind{
 	"ownImage": oneOf("workload", []string{"node", "bun"}),
 }
 
+// Valid returns what is wrong with a text as a value of a kind, such as path, headerName or
+// headerValue, for those who make requests from other files.
+func Valid(kind, text string) error {
+	_, err := kindNamed(kind).read(text)
+	return err
+}
+
 func truth(means bool) *kind {
 	return matching("^(true|false)$", "is neither true nor false", "boolean", "string").then(func(s string) (any, error) { return (s == "true") == means, nil })
 }
