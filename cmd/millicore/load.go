@@ -50,20 +50,23 @@ func loadCommand() *cobra.Command {
 			"  millicore load -R 2000 --container api --threshold 'p99<300ms' http://127.0.0.1:8080/items\n" +
 			"  millicore load -b @order.json http://127.0.0.1:8080/orders\n" +
 			"  millicore load --stages 30s:50,1m:200 http://127.0.0.1:8080/\n" +
+			"  millicore load --har shop.har http://127.0.0.1:8080/\n  millicore load --curl @copied.txt\n" +
 			"  millicore load --grpc shop.Orders/Get -b '{\"id\": 7}' 127.0.0.1:50051",
-		Args: exactly(1, "a URL"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			return exactly(f.Inputs.URLs(len(args)), "a URL")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("seed") {
 				f.seed = rand.Uint64() >> 12 // exact as a JSON number everywhere
 			}
-			return loadURL(cmd, &f, args[0])
+			return loadURL(cmd, &f, args)
 		},
 	}
 	f.define(c)
 	return c
 }
 
-func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
+func loadURL(cmd *cobra.Command, f *loadFlags, args []string) error {
 	if err := agent.CheckPolicy(); err != nil {
 		return usageError{err}
 	}
@@ -77,7 +80,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 	if f.junit != "" && len(thresholds) == 0 {
 		return usageError{errors.New("--junit writes a test case for each threshold; give one with --threshold, as in 'p99<300ms'")}
 	}
-	target, err := f.Target(url, net.LookupHost)
+	target, err := f.Target(f.URL(args), net.LookupHost)
 	if err != nil {
 		return unlessUnreachable(err)
 	}
@@ -91,6 +94,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, url string) error {
 		return usageError{err}
 	}
 	guard(e)
+	f.Input.Report(os.Stderr, target.Host)
 	if err := f.confirm(cmd.Context(), target, e); err != nil {
 		return err
 	}

@@ -84,6 +84,7 @@ func (f *loadFlags) define(c *cobra.Command) {
 	spanVar(flags, &f.Timeout, "timeout", "", 10*time.Second, "time limit of an answer, from when its request was sent")
 
 	flags.StringVarP(&f.Method, "method", "m", "", "request method (default GET, or POST with a body)")
+	f.Inputs.Define(flags)
 	f.Calls.Define(flags)
 	flags.BoolVar(&f.HTTP2, "http2", false, "HTTP/2: over TLS for https://, without it (h2c) for http://")
 	flags.IntVar(&f.Streams, "streams", 0, "with --http2: maximum number of requests at a time on a connection (default: 8 connections or more share them)")

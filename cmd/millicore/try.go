@@ -141,6 +141,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	flags.StringVar(&f.Attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")
 	flags.StringVar(&f.CACert, "cacert", "", "with --attach https://…: trust only the authorities whose certificates are in this PEM file")
 	flags.BoolVar(&f.Yes, "yes", false, "with --attach: skip the confirmation prompt for other hosts")
+	f.Inputs.Define(flags)
 	f.Ask.Calls.Define(flags)
 	c.MarkFlagsMutuallyExclusive("get", "post", "grpc")
 	return c
@@ -157,14 +158,7 @@ func (f *tryFlags) read(s file.Settings) (*experiment.Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	var input *experiment.InputError
-	switch err = readInputs(e, ""); {
-	case errors.As(err, &input) && input.Key == "body_file":
-		return nil, fmt.Errorf("--body %s: %w", f.Body, input.Err)
-	case errors.As(err, &input) && input.Key == "ca_file":
-		return nil, fmt.Errorf("--cacert: %w", input.Err)
-	}
-	return e, err
+	return e, f.Named(readInputs(e, ""))
 }
 
 func tryServer(cmd *cobra.Command, f *tryFlags) error {
@@ -175,6 +169,7 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
+	f.Ask.Input.Report(os.Stderr, f.Ask.Host)
 	show, on := progress.New(os.Stderr), "local"
 	if f.Ask.Image != nil {
 		on = "docker"

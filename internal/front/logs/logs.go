@@ -16,6 +16,7 @@ import (
 
 	"github.com/millicore/millicore/internal/base/safefile"
 	"github.com/millicore/millicore/internal/data/accesslog"
+	"github.com/millicore/millicore/internal/data/captured"
 	"github.com/millicore/millicore/internal/data/display"
 )
 
@@ -92,12 +93,13 @@ func (o *Options) open(stdin io.Reader) (io.Reader, func(), error) {
 	return unpacked, done, nil
 }
 
-// lines are the requests as --requests reads them, one object a line.
+// lines are the requests as --mix of load reads them, one object a line.
 func lines(mix []accesslog.Request) []byte {
 	var b bytes.Buffer
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(false)
 	for _, r := range mix {
+		r.Path = captured.Escape(r.Path)
 		_ = to.Encode(r) // to a buffer
 	}
 	return b.Bytes()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/front/inputs"
 	"github.com/millicore/millicore/internal/front/reach"
 
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -59,6 +60,9 @@ type Options struct {
 	Auth     experiment.Auth
 	Status   []string // that are good; nil: the default
 	Contains string   // text in the body of a good answer
+
+	Inputs inputs.Flags
+	Input  *inputs.Input // what they have, in place of a request; after CheckFiles
 
 	PID       int    // of the process to observe
 	Container string // to observe
@@ -133,7 +137,7 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 	case o.Users != float64(int64(o.Users)) || o.Users < 1:
 		return fmt.Errorf("-c %v: want a whole number of users", o.Users)
 	}
-	return nil
+	return o.Inputs.Contradiction(changed, "method", "body", "body-file", "grpc", "follow")
 }
 
 // Excessive describes a load that is probably a mistake; "" if it is not.
@@ -152,8 +156,12 @@ func Excessive(e *experiment.Experiment) string {
 	return ""
 }
 
-// CheckFiles reads the files with certificates, and returns what is wrong with one.
-func (o *Options) CheckFiles() error {
+// CheckFiles reads the files with certificates and with requests, and returns what is wrong
+// with one.
+func (o *Options) CheckFiles() (err error) {
+	if o.Input, err = o.Inputs.Read(); err != nil {
+		return err
+	}
 	if o.CACert != "" {
 		if _, err := experiment.Certificates(o.CACert); err != nil {
 			return fmt.Errorf("--cacert: %w", err)
@@ -192,6 +200,8 @@ func (o *Options) named(err error) error {
 	}
 	flag := map[string]string{"body_file": "--body-file " + o.BodyFile, "proto": "--proto", "auth": "--basic-env", "ca_file": "--cacert", "cert_file": "--cert"}[input.Key]
 	switch {
+	case input.Key == "body_file" && o.Input != nil:
+		flag = o.Input.Flag
 	case input.Key == "body_file" && o.BodyFile == "":
 		flag = "-b " + o.Body
 	case input.Key == "auth" && o.Auth.Bearer != "":
@@ -222,20 +232,26 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 	if observed != nil {
 		o.observedLimits(&s, observed.Limits())
 	}
-	if o.GRPC != "" {
-		o.Calls.Request(&s)
+	if o.Input != nil {
+		if err := o.mix(&s, t, headers); err != nil {
+			return nil, err
+		}
 	} else {
-		s.SetGiven("-m", "load.request.method", MethodOf(o.Method, o.Body != "" || o.BodyFile != ""))
-		s.Set("the URL's path", "load.request.path", t.Path)
+		if o.GRPC != "" {
+			o.Calls.Request(&s)
+		} else {
+			s.SetGiven("-m", "load.request.method", MethodOf(o.Method, o.Body != "" || o.BodyFile != ""))
+			s.Set("the URL's path", "load.request.path", t.Path)
+		}
+		s.Set("-H", "load.request.headers", headers)
+		s.SetGiven("-b", "load.request.body", body)
+		s.SetGiven("-b", "load.request.body_file", bodyFile)
+		s.SetGiven("--body-file", "load.request.body_file", o.BodyFile)
+		s.SetGiven("--basic-env", "load.request.auth.basic_env", o.Auth.Basic)
+		s.SetGiven("--bearer-env", "load.request.auth.bearer_env", o.Auth.Bearer)
+		s.SetGiven("--status", "load.request.check.status", o.Status)
+		s.SetGiven("--contains", "load.request.check.contains", o.Contains)
 	}
-	s.Set("-H", "load.request.headers", headers)
-	s.SetGiven("-b", "load.request.body", body)
-	s.SetGiven("-b", "load.request.body_file", bodyFile)
-	s.SetGiven("--body-file", "load.request.body_file", o.BodyFile)
-	s.SetGiven("--basic-env", "load.request.auth.basic_env", o.Auth.Basic)
-	s.SetGiven("--bearer-env", "load.request.auth.bearer_env", o.Auth.Bearer)
-	s.SetGiven("--status", "load.request.check.status", o.Status)
-	s.SetGiven("--contains", "load.request.check.contains", o.Contains)
 	s.SetGiven("--http2", "load.protocol", protocolOf(t.TLS, o.HTTP2))
 	s.SetGiven("--streams", "load.streams", o.Streams)
 	s.SetGiven("-k", "load.insecure", o.Insecure)

@@ -158,8 +158,11 @@ func (at *Attached) Announce(a *Ask) string {
 // attachTo completes what is sent to a service: its path is that of the URL, and its header
 // Host that of the URL unless it is set.
 func (a *Ask) attachTo(t reach.Target, pathSet bool) error {
+	a.Host = t.Host
 	switch {
 	case t.Path == "/":
+	case a.Input != nil:
+		return fmt.Errorf("%s has a path, and so have the requests of %s: leave out the path", t.URL, a.Input.Flag)
 	case pathSet:
 		return fmt.Errorf("%s has a path: leave it out, or leave out --get and --post", t.URL)
 	default:
@@ -253,5 +256,5 @@ func (at *Attached) Begin(ctx context.Context, l *experiment.Load, a *Ask) error
 	if a.First == 0 {
 		a.First = Begin(found.least, 0)
 	}
-	return objectiveBelow(found.least, &a.Request, &a.Objective)
+	return objectiveBelow(found.least, l, &a.Objective)
 }

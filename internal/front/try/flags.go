@@ -12,6 +12,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/inputs"
 	"github.com/millicore/millicore/internal/front/traffic"
 )
 
@@ -40,6 +41,8 @@ type Flags struct {
 	Attach  string // a service that runs already
 	CACert  string // of that service
 	Yes     bool   // another host may be loaded
+
+	Inputs inputs.Flags
 }
 
 // startOnly are the flags that have no effect on a service that runs already.
@@ -67,6 +70,9 @@ func (f *Flags) Check(changed func(string) bool) error {
 		return errors.New("--image is empty: name an image, as in --image nginx:1.27")
 	case f.Attach == "" && changed("yes"):
 		return errors.New("--yes needs --attach: a server that try starts is not asked about")
+	}
+	if err := f.Inputs.Contradiction(changed, "get", "post", "body", "grpc"); err != nil {
+		return err
 	}
 	for _, flag := range startOnly {
 		if f.Attach != "" && changed(flag) {
@@ -116,6 +122,9 @@ func (f *Flags) Fill(changed func(string) bool) (err error) {
 	if err := f.request(changed); err != nil {
 		return err
 	}
+	if a.Input, err = f.Inputs.Read(); err != nil {
+		return err
+	}
 	if a.Request.Headers, err = traffic.ParseHeaders("--header", f.Headers); err != nil {
 		return err
 	}
@@ -160,6 +169,23 @@ func (f *Flags) request(changed func(string) bool) (err error) {
 		return err
 	}
 	r.BodyFile, err = filepath.Abs(r.BodyFile) // --save may write the experiment anywhere
+	return err
+}
+
+// Named is the error of a file of the experiment, or nil, with the flag in place of the key.
+func (f *Flags) Named(err error) error {
+	var input *experiment.InputError
+	if !errors.As(err, &input) {
+		return err
+	}
+	switch {
+	case input.Key == "body_file" && f.Ask.Input != nil:
+		return fmt.Errorf("%s: %w", f.Ask.Input.Flag, input.Err)
+	case input.Key == "body_file":
+		return fmt.Errorf("--body %s: %w", f.Body, input.Err)
+	case input.Key == "ca_file":
+		return fmt.Errorf("--cacert: %w", input.Err)
+	}
 	return err
 }
 

@@ -65,7 +65,7 @@ func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, object
 		if second.good() > 0 {
 			seen.Least = min(first.least, second.least)
 		}
-		if err := objectiveBelow(seen.Least, &c.Load.Request, objective); err != nil {
+		if err := objectiveBelow(seen.Least, &c.Load, objective); err != nil {
 			return err
 		}
 		seen.Info = detect(func() (runtimes.Info, error) { return runtimes.DetectTree(r.PIDs(), 0) })
@@ -82,12 +82,16 @@ func Probe(ctx context.Context, on platform.Platform, c *experiment.Cell, object
 }
 
 // objectiveBelow is the error of an objective that no request can meet.
-func objectiveBelow(least time.Duration, r *experiment.Request, o *experiment.Objective) error {
+func objectiveBelow(least time.Duration, l *experiment.Load, o *experiment.Objective) error {
 	if o.Quantile == "" || least <= o.Latency {
 		return nil
 	}
-	return fmt.Errorf("%s %s takes at least %v on an idle server, longer than the objective of %v, so no load can meet it; set a higher one with --p99",
-		r.Method, r.Path, least.Round(100*time.Microsecond), o.Latency)
+	what := l.Request.Method + " " + l.Request.Path
+	if len(l.Mix) > 1 {
+		what = "the fastest of the requests"
+	}
+	return fmt.Errorf("%s takes at least %v on an idle server, longer than the objective of %v, so no load can meet it; set a higher one with --p99",
+		what, least.Round(100*time.Microsecond), o.Latency)
 }
 
 // Check starts each variant that sets the parallelism once, and reads whether it
@@ -314,7 +318,7 @@ func ask(ctx context.Context, address string, l *experiment.Load) (a asked, err 
 	defer client.CloseIdleConnections()
 	for began := time.Now(); a.sent < probes && time.Since(began) < 3*time.Second; {
 		start := time.Now()
-		server, err := once(ctx, client, address, l)
+		server, err := once(ctx, client, address, turn(l, a.sent))
 		var network *net.OpError
 		if ctx.Err() != nil || errors.As(err, &network) && network.Op == "dial" {
 			return a, err

@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/front/inputs"
 	"github.com/millicore/millicore/internal/front/traffic"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/load/reflection"
@@ -39,6 +40,8 @@ type Ask struct {
 	// ReadyTimeoutSet: the user set the time to be ready. Otherwise it follows from the start.
 	ReadyTimeoutSet bool
 	Request         experiment.Request
+	Input           *inputs.Input // the requests, in place of Request but for its headers; nil: none
+	Host            string        // whose requests of Input are sent; "": that with most of them
 	Calls           traffic.Calls // of gRPC, in place of Request's path
 	Timeout         time.Duration
 	Objective       experiment.Objective
@@ -254,6 +257,10 @@ func (a *Ask) service(s *file.Settings, v Variant, at string) {
 
 // request sets what is sent.
 func (a *Ask) request(s *file.Settings) {
+	if a.Input != nil {
+		s.Set(a.Input.Flag, "load.mix", a.Input.Mix(a.Host, a.Request.Headers, nil))
+		return
+	}
 	r, flag := &a.Request, "--get"
 	if r.Method == "POST" {
 		flag = "--post"

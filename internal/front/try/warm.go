@@ -170,10 +170,10 @@ func warm(ctx context.Context, r platform.Replica, l *experiment.Load, cpus floa
 	defer stop()
 	client := clientOf(l)
 	defer client.CloseIdleConnections()
-	var good atomic.Int64
+	var good, sent atomic.Int64
 	user := func() {
 		for ctx.Err() == nil {
-			if _, err := once(ctx, client, r.Address(), l); err == nil {
+			if _, err := once(ctx, client, r.Address(), turn(l, int(sent.Add(1)))); err == nil {
 				good.Add(1)
 				continue
 			}

@@ -1,0 +1,275 @@
+// Package inputs has the flags of `load` and `try` for requests that people have already:
+// commands of curl, HAR files, targets of vegeta and JSON lines. It reads their files, makes
+// the mix of a load of them, and says what is sent and what is not. Package captured knows the
+// formats.
+package inputs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/millicore/millicore/internal/base/phrase"
+	"github.com/millicore/millicore/internal/base/secret"
+	"github.com/millicore/millicore/internal/data/captured"
+	"github.com/millicore/millicore/internal/data/display"
+)
+
+// Flags are the values of the flags, of which at most one is set.
+type Flags struct {
+	Curl    []string // commands, or @FILE
+	HAR     string   // files
+	Targets string
+	Mix     string
+}
+
+// Define defines the flags.
+func (f *Flags) Define(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.Curl, "curl", nil, "send the request of this curl command, or @FILE with commands, as a browser copies them (repeatable)")
+	flags.StringVar(&f.HAR, "har", "", "send the requests of this HAR `FILE`, as a browser saves it: those to the host with most of them")
+	flags.StringVar(&f.Targets, "targets", "", "send the targets of vegeta in this `FILE`")
+	flags.StringVar(&f.Mix, "mix", "", "send the requests of this `FILE`: JSON lines with method, path or url, headers, body and weight")
+}
+
+// names are the names of the flags.
+var names = []string{"curl", "har", "targets", "mix"}
+
+// Contradiction reports flags that exclude each other. changed reports whether a flag was set;
+// others are flags that set the request.
+func (f *Flags) Contradiction(changed func(string) bool, others ...string) error {
+	set := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !changed(name) })
+	if len(set) == 0 {
+		return nil
+	}
+	for _, other := range append(set[1:], others...) {
+		if changed(other) {
+			return fmt.Errorf("--%s has the requests: leave out --%s", set[0], other)
+		}
+	}
+	return nil
+}
+
+// URLs is how many URLs a load needs of which so many were given: a command of curl has one.
+func (f *Flags) URLs(given int) int {
+	if len(f.Curl) > 0 && given == 0 {
+		return 0
+	}
+	return 1
+}
+
+// source is the flag that is set, its format, and its files or texts.
+func (f *Flags) source() (flag string, format captured.Format, values []string) {
+	switch {
+	case len(f.Curl) > 0:
+		return "--curl", captured.Curl, f.Curl
+	case f.HAR != "":
+		return "--har " + f.HAR, captured.HAR, []string{"@" + f.HAR}
+	case f.Targets != "":
+		return "--targets " + f.Targets, captured.Targets, []string{"@" + f.Targets}
+	case f.Mix != "":
+		return "--mix " + f.Mix, captured.Lines, []string{"@" + f.Mix}
+	}
+	return "", 0, nil
+}
+
+// Input is what the flag of an input has.
+type Input struct {
+	*captured.Input
+	Flag string // as the user wrote it
+}
+
+// mostBytes bounds a file. HAR files also have the answers.
+const mostBytes = 256 << 20
+
+// Read reads the input; nil if no flag is set.
+func (f *Flags) Read() (*Input, error) {
+	flag, format, values := f.source()
+	if flag == "" {
+		return nil, nil
+	}
+	var all [][]byte
+	for _, value := range values {
+		name, isFile := strings.CutPrefix(value, "@")
+		if !isFile {
+			all = append(all, []byte(value))
+			continue
+		}
+		data, err := readFile(name)
+		if ext := filepath.Ext(name); err == nil && slices.Contains([]string{".js", ".ts", ".mjs", ".py", ".jmx"}, ext) {
+			err = fmt.Errorf("%s is a script of another tool, and scripts are not run; docs/coming-from-k6.md has what a k6 script is here", name)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", flag, err)
+		}
+		all = append(all, data)
+	}
+	in, err := captured.Read(format, slices.Concat(join(all)...))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	for i := range in.Requests {
+		if r := &in.Requests[i]; r.File != "" {
+			if r.File, err = filepath.Abs(r.File); err != nil { // --save may write the experiment anywhere
+				return nil, err
+			}
+		}
+	}
+	return &Input{in, flag}, nil
+}
+
+// join puts ends of lines between texts.
+func join(all [][]byte) (joined [][]byte) {
+	for i, text := range all {
+		if i > 0 {
+			joined = append(joined, []byte("\n"))
+		}
+		joined = append(joined, text)
+	}
+	return joined
+}
+
+func readFile(name string) ([]byte, error) {
+	if name == "" {
+		return nil, errors.New("want the name of a file")
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, mostBytes+1))
+	if err == nil && len(data) > mostBytes {
+		err = fmt.Errorf("it has more than %d MiB", mostBytes>>20)
+	}
+	return data, err
+}
+
+// URL is the URL of the host whose requests are sent; "": they name none.
+func (in *Input) URL() string {
+	sent := in.For("")
+	for _, r := range sent.Requests {
+		switch {
+		case r.Host == "":
+		case r.TLS:
+			return "https://" + r.Host + "/"
+		default:
+			return "http://" + r.Host + "/"
+		}
+	}
+	return ""
+}
+
+// Mix is the value of load.mix with the requests to a host. headers replace those of the
+// requests, and more are further keys of each.
+func (in *Input) Mix(host string, headers map[string]string, more map[string]any) []map[string]any {
+	var mix []map[string]any
+	for _, r := range in.For(host).Requests {
+		one := map[string]any{"method": r.Method, "path": r.Path}
+		maps.Copy(one, more)
+		all := maps.Clone(r.Headers)
+		if all == nil {
+			all = map[string]string{}
+		}
+		replaced := slices.Collect(maps.Keys(headers))
+		if more["auth"] != nil {
+			replaced = append(replaced, "Authorization")
+		}
+		maps.DeleteFunc(all, func(name, _ string) bool {
+			return slices.ContainsFunc(replaced, func(other string) bool { return strings.EqualFold(name, other) })
+		})
+		if maps.Copy(all, headers); len(all) > 0 {
+			one["headers"] = all
+		}
+		if r.Body != "" {
+			one["body"] = r.Body
+		}
+		if r.File != "" {
+			one["body_file"] = r.File
+		}
+		if r.Weight > 1 {
+			one["weight"] = r.Weight
+		}
+		mix = append(mix, one)
+	}
+	return mix
+}
+
+// Report writes the sentences of Words, in the width of a terminal.
+func (in *Input) Report(out io.Writer, host string) {
+	for _, line := range in.Words(host) {
+		fmt.Fprintln(out, display.TerminalOf(out).Wrap(display.Plain(secret.Text(line)), ""))
+	}
+}
+
+// Words are sentences about what of the input is sent to a host, and what is not; nil of no
+// input.
+func (in *Input) Words(host string) []string {
+	if in == nil {
+		return nil
+	}
+	sent := in.For(host)
+	first := fmt.Sprintf("%s: %s read, %d sent", in.Flag, phrase.Plural(in.Entries, "request"), sent.Entries)
+	if n := len(sent.Requests); n < sent.Entries && n > 1 {
+		first += fmt.Sprintf(" as %d different ones", n)
+	}
+	if sent.Host != "" {
+		first += ", those to " + sent.Host
+	}
+	if n := changing(sent); n > 0 {
+		first += fmt.Sprintf("; %d may change data", n)
+	}
+	words := []string{first + "."}
+	var not []string
+	if len(in.Skipped) > 0 {
+		not = append(not, "skipped: "+in.SkippedWords())
+	}
+	if len(sent.Dropped) > 0 {
+		not = append(not, "dropped: "+hosts(sent.Dropped))
+	}
+	if len(not) > 0 {
+		words = append(words, "Not sent: "+strings.Join(not, "; ")+".")
+	}
+	if len(in.Unused) > 0 {
+		words = append(words, "Not used, because millicore has flags of its own: "+strings.Join(in.Unused, ", ")+".")
+	}
+	return words
+}
+
+// changing counts the entries whose methods are not safe (RFC 9110, section 9.2.1).
+func changing(s captured.Sent) (n int) {
+	safe := []string{"GET", "HEAD", "OPTIONS", "QUERY", "PROPFIND", "REPORT", "SEARCH"}
+	for _, r := range s.Requests {
+		if !slices.Contains(safe, r.Method) {
+			n += r.Entries
+		}
+	}
+	return n
+}
+
+// shownHosts is how many hosts are named.
+const shownHosts = 5
+
+// hosts names dropped hosts: "a.example 3, b.example 1".
+func hosts(dropped []captured.Count) string {
+	var all []string
+	rest := 0
+	for i, d := range dropped {
+		if i < shownHosts {
+			all = append(all, fmt.Sprintf("%d to %s", d.Entries, d.What))
+		} else {
+			rest += d.Entries
+		}
+	}
+	text := strings.Join(all, ", ")
+	if rest > 0 {
+		text += fmt.Sprintf(", and %d to %d other hosts", rest, len(dropped)-shownHosts)
+	}
+	return text
+}
