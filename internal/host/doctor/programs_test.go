@@ -113,6 +113,28 @@ func TestTheSchedulersOfErlang(t *testing.T) {
 	}
 }
 
+// Many threads of a proxy share a limit of less than one of two CPUs: no more can run at once than
+// are advised, but the switches between them cost throughput.
+func TestManyThreadsOfAProxy(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		runtime runtimes.Name
+		n       int
+		setting string // "": the limit is raised
+	}{
+		{"HAProxy, 8", runtimes.HAProxy, 8, "nbthread"},
+		{"HAProxy, 4", runtimes.HAProxy, 4, ""},
+		{"Envoy, 8", runtimes.Envoy, 8, "--concurrency"},
+	} {
+		p := watched(goService(2, 0.35), 60, 60, 1)
+		p.Info = runtimes.Info{Runtime: test.runtime, Affinity: 2, Parallelism: runtimes.Parallelism{Value: test.n, Source: runtimes.Read}}
+		c := examine(p)[0].Changes[0]
+		if c.Setting != test.setting || test.setting != "" && c.Value != 2 || test.setting == "" && c.CPUs == 0 {
+			t.Errorf("%s: %+v", test.name, c)
+		}
+	}
+}
+
 // Many threads of a library share a low limit, so that none of them ran for long. A server has
 // threads of its own.
 func TestTheThreadsOfALibraryUnderALowLimit(t *testing.T) {

@@ -287,15 +287,15 @@ func (s service) fewer() bool {
 	return s.compete() && (s.cpus() > s.least() || s.crowd()) && !s.waits()
 }
 
-// crowd reports whether many more worker processes, or threads of a Rust program's pool,
-// wanted a CPU all the time than are advised, or GOMAXPROCS is as high. Also where no more can
-// run at once, switches between them cost CPU time, and each waits for the others: under 0.8 of
-// 2 CPUs nginx compressed 16 answers a second with 64 workers, and 19 with 2; under 0.35 the p99
-// of a server on Tokio was 197 ms with 8 workers, and 101 to 117 ms with 2, and Caddy had 1.3
-// times the rate with GOMAXPROCS 2 instead of 16. Under 1.4 CPUs, which stopped Caddy rarely, it
-// made no difference.
+// crowd reports whether many more worker processes, or threads of a Rust program's pool, wanted a CPU all
+// the time than are advised, or GOMAXPROCS or the threads of a proxy such as HAProxy are as many. Also
+// where no more can run at once, switches between them cost CPU time, and each waits for the others:
+// under 0.8 of 2 CPUs nginx compressed 16 answers a second with 64 workers, and 19 with 2; under 0.35 the
+// p99 of a server on Tokio was 197 ms with 8 workers, and 101 to 117 ms with 2, Caddy had 1.3 times the
+// rate with GOMAXPROCS 2 instead of 16, and HAProxy 1.6 times with 1 thread instead of 8. Under 1.4 CPUs,
+// which stopped Caddy rarely, it made no difference.
 func (s service) crowd() bool {
-	if s.Info.Runtime == runtimes.Go {
+	if s.Info.Runtime == runtimes.Go || runtimes.EventLoops(s.Info) {
 		return s.many()
 	}
 	_, _, pool := runtimes.SizedInCode(s.Info)

@@ -181,6 +181,13 @@ func Blocks(info Info) bool {
 	return info.Runtime != Go && info.Runtime != Deno && !info.Tokio
 }
 
+// EventLoops reports whether a program runs requests on a number of threads that do not block,
+// and that were counted: HAProxy, Envoy, memcached.
+func EventLoops(info Info) bool {
+	p := programOf(info.Runtime)
+	return p.threads != nil && !p.blocks
+}
+
 // fallback is the rule of a program without a more specific one.
 func (p program) fallback(info Info) (int, string) {
 	if n := optionNumber(p.options, info.Flags); n > 0 {
