@@ -153,6 +153,7 @@ func TestTheThreadsOfALibraryUnderALowLimit(t *testing.T) {
 		{"more threads of the program", "OpenMP", "", "6", 20, set},
 		{"fewer than its variable says", "OpenMP", "", "9", 8, "measure with 1 thread of its libraries first (OMP_NUM_THREADS=9 is set, which code can override"},
 		{"set already", "OpenMP", "", "1", 8, "measure with 1 thread of its libraries first (OMP_NUM_THREADS=1 is set, which code can override"},
+		{"a library without a variable", "DuckDB", "", "", 13, "measure with 1 thread of its libraries first (in its code, or DuckDB's SET threads = N): DuckDB is loaded, and the threads wanted 3.4 CPUs at once"},
 		{"a server with threads", "OpenMP", "gunicorn", "", 8, "raise the limit"},
 		{"no library", "", "", "", 8, "raise the limit"},
 	} {

@@ -182,9 +182,9 @@ func (s service) fewerOfALibrary(f *Finding, otherwise string) {
 	setting := fmt.Sprintf("measure with fewer threads first, such as %d, if their number can be set", s.fit())
 	switch {
 	case s.Info.Math != "" && s.locked() && s.follows():
-		setting = fmt.Sprintf("measure with %s of its libraries first (%s)", count(int64(s.fit()), "thread", "threads"), mathlib.Hint(s.Info.Env))
+		setting = fmt.Sprintf("measure with %s of its libraries first (%s)", count(int64(s.fit()), "thread", "threads"), mathlib.Hint(s.Info.Math, s.Info.Env))
 	case s.Info.Math != "" && s.locked():
-		setting = fmt.Sprintf("measure with %s of its libraries first (in its code, or %s)", count(int64(s.fit()), "thread", "threads"), mathlib.Hint(s.Info.Env))
+		setting = fmt.Sprintf("measure with %s of its libraries first (in its code, or %s)", count(int64(s.fit()), "thread", "threads"), mathlib.Hint(s.Info.Math, s.Info.Env))
 	}
 	s.fix(f, setting+": "+why+otherwise)
 }

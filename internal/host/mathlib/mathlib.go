@@ -1,5 +1,5 @@
-// Package mathlib is the table of libraries of linear algebra, OpenMP and Polars: the files by which
-// they are found, and the variables that set the number of their threads. It is pure.
+// Package mathlib is the table of libraries of linear algebra, OpenMP, Polars and DuckDB: the files by
+// which they are found, and what sets the number of their threads. It is pure.
 package mathlib
 
 import (
@@ -15,26 +15,28 @@ type library struct {
 	name  string
 	files []string // base names, as in path.Match
 	// env are the variables that set the number of its threads; the first that is set counts,
-	// and the last is the one to set.
-	env []string
+	// and the last is the one to set. Without any the number is set in code, as code says.
+	env  []string
+	code string
 }
 
 // table is the table of them. One that is loaded beside OpenMP comes before it.
 // Their documentation names the variables: "Setting the number of threads at runtime" of
 // OpenBLAS, "Techniques to Set the Number of Threads" of oneMKL, docs/Multithreading.md of
-// BLIS; polars.thread_pool_size of Polars, which reads its variable when it is imported.
+// BLIS; polars.thread_pool_size of Polars, which reads its variable when it is imported; "Configuration" of DuckDB.
 var table = []library{
-	{"Polars", []string{"polars.abi3.so", "_polars_runtime*"}, []string{"POLARS_MAX_THREADS"}},
-	{"oneMKL", []string{"libmkl_*"}, []string{"MKL_NUM_THREADS", openMP}},
-	{openBLAS, []string{"libopenblas*", "libscipy_openblas*"}, []string{"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", openMP}},
-	{"BLIS", []string{"libblis*"}, []string{"BLIS_NUM_THREADS", openMP}},
-	{"OpenMP", []string{"libgomp*", "libiomp5*", "libomp.so*", "libomp-*"}, []string{openMP}},
+	{"Polars", []string{"polars.abi3.so", "_polars_runtime*"}, []string{"POLARS_MAX_THREADS"}, ""},
+	{"DuckDB", []string{"duckdb.cpython-*", "_duckdb.cpython-*", "libduckdb*"}, nil, "DuckDB's SET threads = N"},
+	{"oneMKL", []string{"libmkl_*"}, []string{"MKL_NUM_THREADS", openMP}, ""},
+	{openBLAS, []string{"libopenblas*", "libscipy_openblas*"}, []string{"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", openMP}, ""},
+	{"BLIS", []string{"libblis*"}, []string{"BLIS_NUM_THREADS", openMP}, ""},
+	{"OpenMP", []string{"libgomp*", "libiomp5*", "libomp.so*", "libomp-*"}, []string{openMP}, ""},
 }
 
 // openBLAS starts no more threads than the process has CPUs.
 const openBLAS = "OpenBLAS"
 
-// openMP is the variable that all of them read but Polars.
+// openMP is the variable that all of them read but Polars and DuckDB.
 const openMP = "OMP_NUM_THREADS"
 
 // Of is the first of these libraries among the files that a process has mapped; "": none.
@@ -101,9 +103,14 @@ func Setting(name string, present map[string]string, n, threads, cpus int) (env 
 	return env, ok
 }
 
-// Hint is where the number of threads is set, for a library that is not known, given the
-// variables that are set.
-func Hint(present map[string]string) string {
+// Hint is where the number of threads is set, of a library that has no variable or for one that is
+// not known, given the variables that are set.
+func Hint(name string, present map[string]string) string {
+	for _, library := range table {
+		if library.name == name && library.code != "" {
+			return library.code
+		}
+	}
 	if n, set := present[openMP]; set {
 		return openMP + "=" + n + " is set, which code can override, as with threadpoolctl or torch.set_num_threads"
 	}

@@ -20,6 +20,7 @@ func TestSetting(t *testing.T) {
 		{"OpenMP", map[string]string{"OMP_NUM_THREADS": "9"}, map[string]string{}, false}, // its code sets fewer
 		{"Polars", map[string]string{"OMP_NUM_THREADS": "8"}, map[string]string{"POLARS_MAX_THREADS": "1"}, true},
 		{"Polars", map[string]string{"POLARS_MAX_THREADS": "1"}, map[string]string{"POLARS_MAX_THREADS": "1"}, false},
+		{"DuckDB", map[string]string{"OMP_NUM_THREADS": "8"}, map[string]string{}, false},
 		{"", nil, map[string]string{}, false},
 	} {
 		env, ok := Setting(test.library, test.env, 1, 8, 8)
@@ -54,6 +55,7 @@ func TestOf(t *testing.T) {
 	for file, want := range map[string]string{
 		"/venv/polars/polars.abi3.so": "Polars", "/venv/_polars_runtime_32/_polars_runtime.abi3.so": "Polars",
 		"/venv/numpy.libs/libscipy_openblas64_-1.so": "OpenBLAS", "/usr/lib/libpolars.so": "",
+		"/venv/duckdb/duckdb.cpython-311-x86_64-linux-gnu.so": "DuckDB", "/usr/lib/libduckdb.so": "DuckDB",
 	} {
 		if library := Of([]string{"/lib/libc.so.6", file}); library != want {
 			t.Errorf("%s: %q, want %q", file, library, want)
