@@ -44,11 +44,11 @@ func drawn(random *rand.Rand, after map[string]float64) *summary.Summary {
 	return s
 }
 
-// TestFalseChangesAreRare: of 300 pairs of the same service at most 5% have a figure that
+// TestFalseChangesAreRare: of 1,500 pairs of the same service at most 5% have a figure that
 // differs, whichever of the five it is.
 func TestFalseChangesAreRare(t *testing.T) {
 	random := rand.New(rand.NewPCG(36, 1))
-	const pairs = 300
+	const pairs = 1500
 	false5 := 0
 	for range pairs {
 		all := Changed(drawn(random, nil), "old", "new")

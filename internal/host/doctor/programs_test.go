@@ -127,6 +127,7 @@ func TestManyThreadsOfAProxy(t *testing.T) {
 		{"Envoy, 8", runtimes.Envoy, 8, "--concurrency"},
 	} {
 		p := watched(goService(2, 0.35), 60, 60, 1)
+		p.Throttling.Watch.Stopped = 60 * 135 * time.Millisecond // by those on both CPUs
 		p.Info = runtimes.Info{Runtime: test.runtime, Affinity: 2, Parallelism: runtimes.Parallelism{Value: test.n, Source: runtimes.Read}}
 		c := examine(p)[0].Changes[0]
 		if c.Setting != test.setting || test.setting != "" && c.Value != 2 || test.setting == "" && c.CPUs == 0 {
