@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,9 +126,9 @@ func Detect(data []byte) (Format, error) {
 		return HAR, nil
 	case text[0] == '{' && vegetaLine(first):
 		return Targets, nil
-	case text[0] == '{':
+	case text[0] == '{' && ownLine(first):
 		return Lines, nil
-	case bytes.HasPrefix(text, []byte("curl")), bytes.HasPrefix(text, []byte("$ curl")):
+	case curlLine.Match(text):
 		return Curl, nil
 	case isScript(text):
 		return 0, errScript
@@ -136,6 +137,9 @@ func Detect(data []byte) (Format, error) {
 	}
 	return 0, fmt.Errorf("it is neither curl, HAR, vegeta targets nor JSON lines: it begins with %q", cut(string(first)))
 }
+
+// curlLine begins a command of curl.
+var curlLine = regexp.MustCompile(`(?m)^(\$ )?curl(\.exe)?\s`)
 
 // errScript is the error of a script of k6.
 var errScript = errors.New("it is a script, and scripts are not run; docs/coming-from-k6.md has what a k6 script is here")

@@ -136,6 +136,7 @@ func TestDetect(t *testing.T) {
 		"# targets\n\nGET http://h/\nA: b\n":                  Targets,
 		"POST /x":                                             Targets,
 		"curl http://h/":                                      Curl,
+		"#!/bin/sh\n# a\ncurl http://h/":                      Curl,
 		"\n$ curl http://h/":                                  Curl,
 	} {
 		if got, err := Detect([]byte(text)); err != nil || got != want {
@@ -145,6 +146,7 @@ func TestDetect(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            "it is empty",
 		"import http from 'k6/http';": "it is a script, and scripts are not run; docs/coming-from-k6.md has what a k6 script is here",
+		`{"a": 1}`:                    `it is neither curl, HAR, vegeta targets nor JSON lines: it begins with "{\"a\": 1}"`,
 		"<html>":                      `it is neither curl, HAR, vegeta targets nor JSON lines: it begins with "<html>"`,
 	} {
 		if _, err := Detect([]byte(text)); err == nil || err.Error() != want {

@@ -74,7 +74,7 @@ var flags = map[string]flag{
 	"oauth2-bearer":   {value: true, do: func(c *command, v string) error { c.bearer = v; return nil }},
 	"url":             {value: true, do: func(c *command, v string) error { c.urls = append(c.urls, word{v, c.position}); return nil }},
 	"url-query":       {value: true, do: (*command).addQuery},
-	"range":           {value: true, do: func(c *command, v string) error { return c.header("Range: bytes=" + v) }},
+	"range":           {value: true, do: (*command).byteRange},
 	"globoff":         {do: func(c *command, _ string) error { c.glob = false; return nil }},
 	"insecure":        {own: true},
 	"location":        {own: true},
@@ -277,6 +277,14 @@ func (c *command) header(text string) error {
 		c.e.headers = append(c.e.headers, header{name, value})
 	}
 	return nil
+}
+
+// byteRange reads -r; a number alone is where the range begins.
+func (c *command) byteRange(value string) error {
+	if !strings.Contains(value, "-") {
+		value += "-"
+	}
+	return c.header("Range: bytes=" + value)
 }
 
 // post adds data to the body, after a separator.

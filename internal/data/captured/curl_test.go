@@ -35,6 +35,7 @@ func TestCurl(t *testing.T) {
 		"curl http://user:p%40ss@h/":                                                         {"GET h / [Authorization: Basic dXNlcjpwQHNz]"},
 		"curl --oauth2-bearer abc http://h/":                                                 {"GET h / [Authorization: Bearer abc]"},
 		"curl -r 0-99 http://h/":                                                             {"GET h / [Range: bytes=0-99]"},
+		"curl -r 600 http://h/":                                                              {"GET h / [Range: bytes=600-]"},
 		"curl --compressed -H 'Accept-Encoding: gzip' -H 'Connection: close' http://h/":      {"GET h /"},
 		"curl http://h/a http://h/b --url http://h/a":                                        {"GET h /a ×2", "GET h /b"},
 		"curl http://h/a ;\ncurl http://h/b":                                                 {"GET h /a", "GET h /b"},

@@ -72,6 +72,9 @@ func (c *collector) recorded(r *recorded) {
 	length := int64(r.Size)
 	compressed := false
 	for _, h := range r.Headers {
+		if strings.HasPrefix(h.Name, r.Method+" ") { // WebPageTest has the request line among the headers
+			continue
+		}
 		e.headers = append(e.headers, header{h.Name, h.Value})
 		switch strings.ToLower(h.Name) {
 		case "content-length":

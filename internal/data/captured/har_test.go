@@ -9,7 +9,7 @@ func TestHAR(t *testing.T) {
  {"_initiator": {"type": "other"}, "_resourceType": "document", "cache": {}, "time": 12.5, "request": {"method": "GET", "url": "https://shop.example/", "httpVersion": "http/2.0", "bodySize": 0, "headersSize": -1, "queryString": [], "cookies": [{"name": "s", "value": "1"}],
   "headers": [{"name": ":authority", "value": "shop.example"}, {"name": ":method", "value": "GET"}, {"name": ":path", "value": "/"}, {"name": "accept", "value": "text/html"}, {"name": "accept-encoding", "value": "gzip, br"}, {"name": "cookie", "value": "s=1"}, {"name": "cookie", "value": "t=2"}]},
   "response": {"status": 200, "content": {"size": 5, "mimeType": "text/html", "text": "hello"}}},
- {"request": {"method": "GET", "url": "https://shop.example/", "headers": [{"name": "accept", "value": "text/html"}, {"name": "cookie", "value": "s=1; t=2"}]}},
+ {"request": {"method": "GET", "url": "https://shop.example/", "headers": [{"name": "GET /?u=http", "value": "//x/ HTTP/1.1"}, {"name": "accept", "value": "text/html"}, {"name": "cookie", "value": "s=1; t=2"}]}},
  {"request": {"method": "POST", "url": "https://shop.example/api?x=1#f", "bodySize": 9, "headers": [{"name": "Content-Type", "value": "application/json"}, {"name": "Content-Length", "value": "9"}], "postData": {"mimeType": "application/json", "text": "{\"a\": 1}\n"}}},
  {"request": {"method": "POST", "url": "https://shop.example/form", "headers": [], "postData": {"mimeType": "application/x-www-form-urlencoded", "params": [{"name": "a b", "value": "1&2"}, {"name": "c", "value": "ü"}]}}},
  {"request": {"method": "GET", "url": "https://shop.example/f.css", "httpVersion": "", "bodySize": 0, "headers": [], "postData": {"mimeType": "", "params": []}}, "response": {"status": 0}},

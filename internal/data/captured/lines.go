@@ -35,6 +35,15 @@ func (c *collector) lines(data []byte) error {
 	})
 }
 
+// ownLine reports whether a line is one object with a path or a url.
+func ownLine(line []byte) bool {
+	var keys map[string]json.RawMessage
+	err := json.Unmarshal(line, &keys)
+	_, path := keys["path"]
+	_, url := keys["url"]
+	return err == nil && (path || url)
+}
+
 func readLine(keys map[string]json.RawMessage) (*entry, error) {
 	e := &entry{own: true}
 	var path string

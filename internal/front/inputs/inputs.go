@@ -38,7 +38,7 @@ func (f *Flags) Define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Mix, "mix", "", "send the requests of this `FILE`: JSON lines with method, path or url, headers, body and weight")
 }
 
-// names are the names of the flags.
+// names are the names of the flags, by their formats.
 var names = []string{"curl", "har", "targets", "mix"}
 
 // Contradiction reports flags that exclude each other. changed reports whether a flag was set;
@@ -110,8 +110,12 @@ func (f *Flags) Read() (*Input, error) {
 		}
 		all = append(all, data)
 	}
-	in, err := captured.Read(format, slices.Concat(join(all)...))
+	whole := slices.Concat(join(all)...)
+	in, err := captured.Read(format, whole)
 	if err != nil {
+		if other, unknown := captured.Detect(whole); unknown == nil && other != format {
+			err = fmt.Errorf("this looks like %v; use --%s", other, names[other])
+		}
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	for i := range in.Requests {

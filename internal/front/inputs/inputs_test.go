@@ -110,12 +110,16 @@ func TestSourcesOfRequests(t *testing.T) {
 
 func TestErrorsNameTheFlagOfTheInput(t *testing.T) {
 	script := written(t, "s.js", "x")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(script), "targets"), []byte("GET http://h/\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		flags Flags
 		want  string
 	}{
 		{Flags{HAR: "/no/such"}, "--har /no/such: open /no/such: no such file or directory"},
 		{Flags{HAR: script}, "--har " + script + ": " + script + " is a script of another tool, and scripts are not run; docs/coming-from-k6.md has what a k6 script is here"},
+		{Flags{HAR: script[:len(script)-len("s.js")] + "targets"}, "--har " + script[:len(script)-len("s.js")] + "targets: this looks like vegeta targets; use --targets"},
 		{Flags{Curl: []string{"@"}}, "--curl: want the name of a file"},
 		{Flags{Curl: []string{"curl -F a=b h"}}, "--curl: line 1, column 6: -F: forms of several parts are not read"},
 	} {
