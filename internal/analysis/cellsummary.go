@@ -30,6 +30,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Stuck: all.Client.Stuck, Ended: whole.Server.ProcessesEnded, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
 		Frozen:       c.frozen(),
 		Start:        c.start(),
+		Kinds:        c.kinds(all),
 		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []summary.TrialFigures{},
 	}
 	if held {

@@ -27,6 +27,7 @@ type trial struct {
 	drift  drift
 	began  int64 // unix nanoseconds of the earliest frame
 	busy   busyFrames
+	kinds  kindFrames
 	ending ending
 
 	benchmarks []BenchmarkLine // of a service that measures itself
@@ -51,6 +52,7 @@ func (t *trial) add(f *signals.Frame) {
 	t.all.Add(f, t.service)
 	t.drift.add(f)
 	t.ending.add(f, t.service)
+	t.kinds.add(f, t.service)
 	if f.Of == t.service {
 		t.busy.add(f, t.measure.Interval)
 	}

@@ -17,9 +17,10 @@ type Client struct {
 	FirstByte *signals.Histogram
 	Streams   *signals.Streams // nil: no stream had a message
 	Dials     *signals.Dials   // nil: no connection was made
-	Resent    int64            // requests that were sent a second time
-	Stray     int64            // connections that were replaced because of stray bytes
-	NoPorts   int64            // connections that could not be made for lack of a local port
+	Kinds     map[string]*signals.Kind
+	Resent    int64 // requests that were sent a second time
+	Stray     int64 // connections that were replaced because of stray bytes
+	NoPorts   int64 // connections that could not be made for lack of a local port
 	// OtherSources is as in signals.Client, of the agent with most.
 	OtherSources int64
 	Stuck        int64 // requests of the warm-up that the measurement did not see end
@@ -88,6 +89,7 @@ func (c *Client) Add(f *signals.Frame) {
 	c.Service.Merge(k.Service)
 	c.Streams = c.Streams.Plus(k.Streams)
 	c.Dials = c.Dials.Plus(k.Dials)
+	c.Kinds = signals.PlusKinds(c.Kinds, k.Kinds)
 }
 
 func (c *Client) merge(o *Client) {
@@ -112,6 +114,7 @@ func (c *Client) merge(o *Client) {
 	c.Service.Merge(o.Service)
 	c.Streams = c.Streams.Plus(o.Streams)
 	c.Dials = c.Dials.Plus(o.Dials)
+	c.Kinds = signals.PlusKinds(c.Kinds, o.Kinds)
 }
 
 // Requests counts the requests that were due: ended, good or not, or never sent.

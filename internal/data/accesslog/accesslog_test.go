@@ -118,7 +118,7 @@ func TestTrafficOfALog(t *testing.T) {
 		t.Error(d)
 	}
 	// Of two of the four users, which together stand for all.
-	mix := []Request{{Weight: 2, Path: "/"}, {Weight: 1, Path: "/users/0"}, {Weight: 1, Path: "/users/1"}, {Weight: 1, Path: "/search?q=a"}}
+	mix := []Request{{"GET /", 2, "", "/"}, {"GET /users/{id}", 1, "", "/users/0"}, {"GET /users/{id}", 1, "", "/users/1"}, {"GET /search", 1, "", "/search?q=a"}}
 	if d := cmp.Diff(mix, got.Mix(2)); d != "" {
 		t.Error(d)
 	}

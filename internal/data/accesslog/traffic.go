@@ -206,6 +206,7 @@ func dispersion(seconds map[int64]int, from, to int64) float64 {
 
 // Request is one of the mix that repeats a log.
 type Request struct {
+	Name   string `json:"name"` // its route, by which it is counted
 	Weight int    `json:"weight"`
 	Method string `json:"method,omitempty"` // "": GET
 	Path   string `json:"path"`
@@ -226,7 +227,7 @@ func (t *Traffic) Mix(paths int) (all []Request) {
 		method, _ := methodOf(r.Route)
 		for _, e := range shown {
 			weight := max(1, int(math.Round(each*float64(r.Count)*float64(e.Count)/float64(sum))))
-			all = append(all, Request{Weight: weight, Method: method, Path: e.What})
+			all = append(all, Request{Name: r.Route, Weight: weight, Method: method, Path: e.What})
 		}
 	}
 	return reduced(all)

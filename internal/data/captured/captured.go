@@ -50,6 +50,7 @@ type Request struct {
 	Headers map[string]string
 	Body    string
 	File    string // with the body, as the input names it, in place of Body; "": none
+	Name    string // under which it is counted, of the first entry; "": by method and path
 	Entries int    // that have it
 	Weight  int    // the sum of theirs
 }
@@ -218,6 +219,7 @@ func (c *collector) add(e *entry) {
 		c.skip(why)
 		return
 	}
+	r.Name = e.name
 	c.in.Entries++
 	key := r.key()
 	i, seen := c.index[key]

@@ -22,6 +22,7 @@ type entry struct {
 	body    string
 	file    string // with the body
 	weight  int    // 0: 1
+	name    string // under which it is counted; "": by method and path
 	own     bool   // of a file for Millicore: braces are placeholders
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // lineKeys are the keys of a line.
-var lineKeys = []string{"method", "path", "url", "headers", "body", "weight"}
+var lineKeys = []string{"method", "path", "url", "headers", "body", "weight", "name"}
 
 // lines reads JSON with one request a line. Its keys and its placeholders are those of an
 // experiment's mix, but for url, which may stand in place of path.
@@ -58,6 +58,7 @@ func readLine(keys map[string]json.RawMessage) (*entry, error) {
 		{"url", &e.url, "a text"},
 		{"body", &e.body, "a text; write JSON as a text, as in \"{\\\"id\\\": 7}\""},
 		{"weight", &e.weight, "a whole number from 1"},
+		{"name", &e.name, "a text"},
 		{"headers", &headers, "an object with texts"},
 	} {
 		raw, given := keys[field.key]

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -10,7 +11,7 @@ import (
 
 // Load is the traffic of a cell. Exactly one of Users, Rate and Benchmark is set.
 type Load struct {
-	Request Request   `json:"request" yaml:"request,required" or:"mix" without:"weight" doc:"The request."`
+	Request Request   `json:"request" yaml:"request,required" or:"mix" without:"weight,name" doc:"The request."`
 	Mix     []Request `json:"mix,omitempty" yaml:"mix" doc:"Several requests in place of one, each sent in proportion to its weight."` // Request is the first then
 	// Protocol is one of Protocols; empty for the first, as in older records.
 	Protocol string `json:"protocol,omitempty" yaml:"protocol" kind:"protocol" names:"no" default:"http/1.1" doc:"http/1.1, https (HTTP/1.1 over TLS), h2 (HTTP/2 over TLS) or h2c (HTTP/2 without TLS). TLS costs the agent more CPU for each request."`
@@ -109,9 +110,31 @@ func (l *Load) AllRequests() []Request {
 	return []Request{l.Request}
 }
 
+// MostKinds are counted apart; of a load with more, the requests are counted together.
+const MostKinds = 20
+
+// Kinds are the names of the requests under which they are counted, in the order of AllRequests;
+// nil: they are not counted apart, because there is only one name, or more than MostKinds.
+func (l *Load) Kinds() (names []string) {
+	distinct := map[string]bool{}
+	for _, r := range l.AllRequests() {
+		name := cmp.Or(r.Name, r.GRPC)
+		if name == "" {
+			path, _, _ := strings.Cut(r.Path, "?")
+			name = r.Method + " " + path
+		}
+		names, distinct[name] = append(names, name), true
+	}
+	if len(distinct) < 2 || len(distinct) > MostKinds {
+		return nil
+	}
+	return names
+}
+
 // Request is what is sent. In the path, headers and body of a load's request may
 // stand {{seq}}, {{uuid}}, {{rand 1 100}} and {{"text"}}.
 type Request struct {
+	Name     string            `json:"name,omitempty" yaml:"name" names:"no" doc:"Name under which it is counted; requests of one name are counted together. Default: its method and path, or its method of gRPC."`
 	Weight   int               `json:"weight,omitempty" yaml:"weight" default:"1" doc:"How often it is sent, relative to the other requests of the mix."`
 	Method   string            `json:"method" yaml:"method" default:"GET" enum:"GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS,QUERY,PROPFIND,PROPPATCH,MKCOL,COPY,MOVE,LOCK,UNLOCK,REPORT,SEARCH,PURGE" noun:"method" doc:"Request method."`
 	Path     string            `json:"path" yaml:"path,required" or:"grpc" kind:"path" doc:"Path, with its query."`

@@ -123,6 +123,9 @@ type Client struct {
 	Users           float64 `json:"users,omitempty"` // closed loop: configured users at the interval's end
 	Rate            float64 `json:"rate,omitempty"`  // open loop: configured requests/s at the interval's end
 
+	// Kinds are the requests by the name of their kind, if the load has several kinds.
+	Kinds map[string]*Kind `json:"kinds,omitempty"`
+
 	// Latency is done - intended of good answers, and the time of giving up - intended
 	// of timeouts. Service is done - sent of the same requests. SendLag is sent minus
 	// the moment when the request was due and a connection was free: the generator's
@@ -260,6 +263,7 @@ func (c *Client) Add(o *Client) {
 	for status, text := range o.Said {
 		c.Hear(status, text)
 	}
+	c.Kinds = PlusKinds(c.Kinds, o.Kinds)
 	c.FirstByte = PlusFirst(c.FirstByte, c.Latency, o)
 	c.Latency.Merge(o.Latency)
 	c.Service.Merge(o.Service)

@@ -197,6 +197,9 @@ func (in *Input) Mix(host string, headers map[string]string, more map[string]any
 		if r.File != "" {
 			one["body_file"] = r.File
 		}
+		if r.Name != "" {
+			one["name"] = r.Name
+		}
 		if r.Weight > 1 {
 			one["weight"] = r.Weight
 		}

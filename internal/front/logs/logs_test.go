@@ -54,7 +54,7 @@ func TestALogBecomesAFileOfRequests(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(out)
-	if err != nil || string(text) != "{\"weight\":1,\"path\":\"/users/0\"}\n{\"weight\":1,\"path\":\"/users/1\"}\n" {
+	if err != nil || string(text) != "{\"name\":\"GET /users/{id}\",\"weight\":1,\"path\":\"/users/0\"}\n{\"name\":\"GET /users/{id}\",\"weight\":1,\"path\":\"/users/1\"}\n" {
 		t.Errorf("%s, %v", text, err)
 	}
 	var shown bytes.Buffer

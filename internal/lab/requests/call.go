@@ -26,8 +26,13 @@ import (
 // Of converts the requests of a load for an agent.
 func Of(l *experiment.Load) []protocol.Request {
 	var all []protocol.Request
-	for _, r := range l.AllRequests() {
-		all = append(all, request(&r, l.Timeout))
+	kinds := l.Kinds()
+	for i, r := range l.AllRequests() {
+		one := request(&r, l.Timeout)
+		if kinds != nil {
+			one.Kind = kinds[i]
+		}
+		all = append(all, one)
 	}
 	return all
 }

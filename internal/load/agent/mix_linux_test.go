@@ -50,7 +50,22 @@ func TestMixOfRequests(t *testing.T) {
 			Check: &protocol.Check{Contains: `{"n":{"is":`}},
 		{Method: "POST", Path: "/echo/{{seq}}", Raw: []byte("{{\x00"), Check: &protocol.Check{Contains: "{{\x00"}},
 	}
+	for i, kind := range []string{"GET plain", "GET absent", "HEAD head", "GET wrong", "GET absent", "POST echo", "POST echo"} {
+		p.Requests[i].Kind = kind
+	}
 	all := sum(trial(t, serve(t), p))
+	good := int64(0)
+	for kind, n := range came {
+		k := all.Kinds[kind]
+		if k == nil || k.Ended != int64(n) || k.Latency.Count() != k.Good {
+			t.Errorf("%s is counted as %+v, want %d", kind, k, n)
+			continue
+		}
+		good += k.Good
+	}
+	if good != all.Good || len(all.Kinds) != len(came) || all.Kinds["GET wrong"].Good != 0 {
+		t.Errorf("%d good ones of %d by kind, %d kinds", good, all.Good, len(all.Kinds))
+	}
 	for kind, weight := range map[string]int{"GET plain": 4, "GET absent": 3, "HEAD head": 1, "GET wrong": 1, "POST echo": 2} {
 		share := float64(came[kind]) / 4000 * 11 / float64(weight)
 		if share < 0.8 || share > 1.2 {

@@ -90,7 +90,7 @@ func newKind(r protocol.Request) (engine.Kind, error) {
 		check = wire.Check{Status: r.Check.Status, Contains: r.Check.Contains}
 	}
 	compiled, err := check.Compile()
-	return engine.Kind{Weight: cmp.Or(r.Weight, 1), Check: compiled}, err
+	return engine.Kind{Weight: cmp.Or(r.Weight, 1), Check: compiled, Name: r.Kind}, err
 }
 
 // newTemplates builds the requests for a replica.

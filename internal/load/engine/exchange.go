@@ -301,10 +301,11 @@ func (l *loop) count(s *slot, how ending, done time.Duration) *period {
 		t.Carried++
 		return in
 	}
-	timed := false
+	timed, good := false, false
 	switch how {
 	case answered:
-		timed = t.take(&s.answer, l.mix.check(s), l.plan.Hide)
+		good = t.take(&s.answer, l.mix.check(s), l.plan.Hide)
+		timed = good
 	case timedOut:
 		t.Timeouts++
 		timed = true
@@ -317,6 +318,9 @@ func (l *loop) count(s *slot, how ending, done time.Duration) *period {
 		t.Cut++
 	case malformed:
 		t.Malformed++
+	}
+	if name := l.mix.kinds[s.kind].Name; name != "" {
+		t.apartBy(name, good, timed, done-s.intended)
 	}
 	if timed {
 		t.Latency.Record(done - s.intended)

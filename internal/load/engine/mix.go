@@ -13,6 +13,7 @@ import (
 type Kind struct {
 	Weight int // how often it is sent, relative to the other kinds
 	Check  *wire.Checked
+	Name   string // under which its requests are counted apart, with those of the same name; "": they are not
 }
 
 // maxWeights bounds the sum of the weights, which must fit into an int.

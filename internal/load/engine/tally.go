@@ -101,6 +101,17 @@ func (t *tally) apart(gap time.Duration) {
 	}
 }
 
+// apartBy counts a request that ended by the name of its kind.
+func (t *tally) apartBy(name string, good, timed bool, latency time.Duration) {
+	k := t.KindOf(name)
+	if k.Ended++; good {
+		k.Good++
+	}
+	if timed {
+		k.Latency.Record(latency)
+	}
+}
+
 // take counts a complete answer and reports whether it is good.
 func (t *tally) take(a *wire.Answer, check *wire.Checked, hide func(string) string) (good bool) {
 	status := a.Status()

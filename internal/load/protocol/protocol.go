@@ -69,6 +69,7 @@ type Transport struct {
 // placeholders (wire.Template), unless the body is raw.
 type Request struct {
 	Weight  int               `json:"weight,omitempty"` // 0: 1
+	Kind    string            `json:"kind,omitempty"`   // name under which it is counted apart; "": it is not
 	Method  string            `json:"method"`
 	Path    string            `json:"path"` // with query
 	Host    string            `json:"host,omitempty"`

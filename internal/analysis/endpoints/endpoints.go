@@ -1,0 +1,151 @@
+// Package endpoints estimates the CPU time of a request of each kind. No counter of the kernel has
+// it: the service's CPU time is that of all its requests together. But the mix of kinds varies from
+// one interval to the next, by chance or on purpose, and the CPU time varies with it.
+//
+// It is least squares without an intercept: what the service does beside its requests counts as
+// theirs, as it does in the CPU time per request of a load of one kind. The package is pure.
+package endpoints
+
+import "math"
+
+// Interval is what a service did in a part of a trial.
+type Interval struct {
+	CPU   float64   // s
+	Ended []float64 // requests that ended, by kind
+}
+
+// Cost is the CPU time of a request of a kind in s, and its standard error.
+type Cost struct{ Each, Error float64 }
+
+const (
+	// enough is how many intervals there must be for each kind.
+	enough = 10
+	// flat is the share of its length that must remain of a column of the counts once what the
+	// columns before explain is taken away: below it the mix does not vary.
+	flat = 1e-6
+)
+
+// Costs are the costs of the kinds, in their order; nil: the intervals are too few, or some kind
+// always comes in the same proportion to others. The errors allow for intervals that scatter by
+// different amounts (HC3, MacKinnon and White 1985).
+func Costs(all []Interval) []Cost {
+	if len(all) == 0 {
+		return nil
+	}
+	kinds := len(all[0].Ended)
+	if len(all) < enough*kinds {
+		return nil
+	}
+	// The normal equations, of counts that are scaled to like sizes.
+	scale := make([]float64, kinds)
+	for _, i := range all {
+		for k, n := range i.Ended {
+			scale[k] += n * n
+		}
+	}
+	for k := range scale {
+		if scale[k] == 0 {
+			return nil // a kind of which no request ended
+		}
+		scale[k] = math.Sqrt(scale[k])
+	}
+	products, right := square(kinds), make([]float64, kinds)
+	for _, i := range all {
+		for a := range kinds {
+			x := i.Ended[a] / scale[a]
+			right[a] += x * i.CPU
+			for b := range kinds {
+				products[a][b] += x * i.Ended[b] / scale[b]
+			}
+		}
+	}
+	inverse := inverted(products)
+	if inverse == nil {
+		return nil
+	}
+	each := times(inverse, right)
+	middle := square(kinds)
+	x := make([]float64, kinds)
+	for _, i := range all {
+		off := i.CPU
+		for k := range kinds {
+			x[k] = i.Ended[k] / scale[k]
+			off -= x[k] * each[k]
+		}
+		leverage := dot(x, times(inverse, x))
+		off /= max(1-leverage, 1e-9)
+		for a := range kinds {
+			for b := range kinds {
+				middle[a][b] += off * off * x[a] * x[b]
+			}
+		}
+	}
+	costs := make([]Cost, kinds)
+	for k := range kinds {
+		variance := dot(inverse[k], times(middle, inverse[k]))
+		costs[k] = Cost{Each: each[k] / scale[k], Error: math.Sqrt(variance) / scale[k]}
+	}
+	return costs
+}
+
+func square(n int) [][]float64 {
+	m := make([][]float64, n)
+	for i := range m {
+		m[i] = make([]float64, n)
+	}
+	return m
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+func times(m [][]float64, v []float64) []float64 {
+	out := make([]float64, len(m))
+	for i := range m {
+		out[i] = dot(m[i], v)
+	}
+	return out
+}
+
+// inverted is the inverse of a symmetric positive definite matrix whose diagonal is 1, by its
+// Cholesky factor; nil: it is singular, or nearly so.
+func inverted(m [][]float64) [][]float64 {
+	n := len(m)
+	lower := square(n)
+	for i := range n {
+		for j := range i + 1 {
+			sum := m[i][j] - dot(lower[i][:j], lower[j][:j])
+			if i != j {
+				lower[i][j] = sum / lower[j][j]
+				continue
+			}
+			if sum < flat {
+				return nil
+			}
+			lower[i][i] = math.Sqrt(sum)
+		}
+	}
+	out := square(n)
+	for k := range n {
+		// Solve for the column k of the inverse: forward, then backward.
+		column := make([]float64, n)
+		column[k] = 1
+		for i := range n {
+			column[i] = (column[i] - dot(lower[i][:i], column[:i])) / lower[i][i]
+		}
+		for i := n - 1; i >= 0; i-- {
+			for j := i + 1; j < n; j++ {
+				column[i] -= lower[j][i] * column[j]
+			}
+			column[i] /= lower[i][i]
+		}
+		for i := range n {
+			out[i][k] = column[i]
+		}
+	}
+	return out
+}

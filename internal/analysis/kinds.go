@@ -1,0 +1,108 @@
+package analysis
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/millicore/millicore/internal/analysis/endpoints"
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/data/signals"
+)
+
+// kindFrames are the frames of a trial whose requests are counted by kind, by their number.
+type kindFrames map[int]*kindFrame
+
+type kindFrame struct {
+	cpu     float64
+	servers int // frames of replicas that have their CPU time
+	unknown bool
+	ended   map[string]int64
+	waits   int64 // requests in flight at the end of the frame
+}
+
+func (k *kindFrames) add(f *signals.Frame, service string) {
+	client, server := f.Client != nil && f.Client.Kinds != nil, f.Server != nil && f.Of == service
+	if f.Phase != signals.Measure || !client && !server {
+		return
+	}
+	if *k == nil {
+		*k = kindFrames{}
+	}
+	one := (*k)[f.Seq]
+	if one == nil {
+		one = &kindFrame{ended: map[string]int64{}}
+		(*k)[f.Seq] = one
+	}
+	if server {
+		if f.Server.CPU == nil {
+			one.unknown = true
+			return
+		}
+		one.cpu, one.servers = one.cpu+*f.Server.CPU, one.servers+1
+		return
+	}
+	for name, of := range f.Client.Kinds {
+		one.ended[name] += of.Ended
+	}
+	one.waits += f.Client.InFlight
+}
+
+// mostWaiting is the share of the requests of a frame that may be in flight at its end. Of more,
+// the CPU time is largely in another frame than their end.
+const mostWaiting = 0.1
+
+// intervals are the frames in which few requests were in flight at the end.
+func (k kindFrames) intervals(names []string) (all []endpoints.Interval) {
+	for _, seq := range slices.Sorted(maps.Keys(k)) {
+		one := k[seq]
+		i := endpoints.Interval{CPU: one.cpu}
+		sum := int64(0)
+		for _, name := range names {
+			n := one.ended[name]
+			i.Ended, sum = append(i.Ended, float64(n)), sum+n
+		}
+		if one.servers > 0 && !one.unknown && sum > 0 && float64(one.waits) <= mostWaiting*float64(sum) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// kinds are the figures of the requests by kind, those with most CPU time first; nil: the load
+// has one kind.
+func (c *cell) kinds(all *sums.Total) []summary.KindFigures {
+	if len(all.Client.Kinds) == 0 {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(all.Client.Kinds))
+	var intervals []endpoints.Interval
+	for _, t := range c.trials {
+		intervals = append(intervals, t.kinds.intervals(names)...)
+	}
+	costs := endpoints.Costs(intervals)
+	figures := make([]summary.KindFigures, len(names))
+	ended, cpu := 0.0, 0.0
+	for i, name := range names {
+		k := all.Client.Kinds[name]
+		f := summary.KindFigures{Name: name, Requests: k.Ended, Latency: summary.QuantilesOf(k.Latency)}
+		if k.Ended > 0 {
+			f.Availability = new(100 * float64(k.Good) / float64(k.Ended))
+		}
+		if costs != nil {
+			f.Cost(costs[i])
+			cpu += float64(k.Ended) * max(0, costs[i].Each)
+		}
+		ended += float64(k.Ended)
+		figures[i] = f
+	}
+	for i := range figures {
+		f := &figures[i]
+		f.Share = float64(f.Requests) / max(1, ended)
+		if costs != nil && cpu > 0 {
+			f.ShareOfCPU = new(float64(f.Requests) * max(0, costs[i].Each) / cpu)
+		}
+	}
+	slices.SortStableFunc(figures, func(a, b summary.KindFigures) int { return a.Compare(&b) })
+	return figures
+}

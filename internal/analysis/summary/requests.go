@@ -1,0 +1,36 @@
+package summary
+
+import (
+	"cmp"
+
+	"github.com/millicore/millicore/internal/analysis/endpoints"
+)
+
+// KindFigures are those of the requests of one kind, of a load with several.
+type KindFigures struct {
+	Name         string     `json:"name"`
+	Requests     int64      `json:"requests"` // that ended
+	Share        float64    `json:"share"`    // of all requests, 0..1
+	Availability *float64   `json:"availability"`
+	Latency      *Quantiles `json:"latency_ms"`
+	// CPUMS is the CPU time of a request in ms, and CPULow and CPUHigh its 95% interval; null:
+	// the mix did not vary enough to know it.
+	CPUMS      *float64 `json:"cpu_per_request_ms"`
+	CPULow     *float64 `json:"cpu_per_request_ms_low"`
+	CPUHigh    *float64 `json:"cpu_per_request_ms_high"`
+	ShareOfCPU *float64 `json:"share_of_cpu"` // of the requests of all kinds, 0..1
+}
+
+// Cost sets the CPU time of a request.
+func (f *KindFigures) Cost(c endpoints.Cost) {
+	const ms, z = 1000, 1.96
+	f.CPUMS, f.CPULow, f.CPUHigh = new(ms*c.Each), new(ms*max(0, c.Each-z*c.Error)), new(ms*(c.Each+z*c.Error))
+}
+
+// Compare orders kinds: those with most CPU time first, else those with most requests.
+func (f *KindFigures) Compare(o *KindFigures) int {
+	if f.ShareOfCPU != nil && o.ShareOfCPU != nil {
+		return cmp.Compare(*o.ShareOfCPU, *f.ShareOfCPU)
+	}
+	return cmp.Compare(o.Requests, f.Requests)
+}
