@@ -24,6 +24,7 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, details bool, out dis
 		b.WriteString(summaryText(r, out))
 	}
 	b.WriteString(latencies(r, out))
+	b.WriteString(kinds(r, out))
 	if details {
 		b.WriteString(bars(r, out))
 	}
