@@ -252,7 +252,7 @@ func TestWhatCannotStart(t *testing.T) {
 		{"it does not listen where it should", func(u *platform.UnitSpec) {
 			u.Command = []string{"--port", "8123"} // on loopback
 			u.Ready.Timeout = 300 * time.Millisecond
-		}, []string{"not ready within 300ms", "on all addresses and not only on loopback"}},
+		}, []string{"not ready within 300ms", "it listens only on 127.0.0.1:8123", "let it listen on all addresses"}},
 		{"no such program", func(u *platform.UnitSpec) { u.Dir = "relative" }, []string{"create a container"}},
 		{"no image", func(u *platform.UnitSpec) { u.Image = "millicore-nothing" }, []string{"millicore-nothing"}},
 		{"a name that is not known", func(u *platform.UnitSpec) { u.Env = map[string]string{"A": "${db.url}"} }, []string{"env A"}},
@@ -318,7 +318,7 @@ func TestCheck(t *testing.T) {
 		{"a number of replicas that changes", false, func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Autoscale = &experiment.Autoscale{Min: 1, Max: 2, CPUPercent: 60}
 		}, "needs --on kubernetes; or set limits.replicas"},
-		{"a port to be found", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.FindPort = true }, "state it (port: 8080)"},
+		{"a port to be found", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Service.FindPort = true }, ""},
 		{"a benchmark", false, func(_ *experiment.Experiment, c *experiment.Cell) { c.Load.Benchmark = true }, "with --on local only"},
 		{"a profile", false, func(e *experiment.Experiment, _ *experiment.Cell) { e.Profile = true }, "leave profile out"},
 		{"a profile of the sample service", false, func(e *experiment.Experiment, c *experiment.Cell) {
