@@ -137,7 +137,9 @@ func (p *posted) body() (text, why string) {
 // hasLog reports whether JSON begins as a HAR file does.
 func hasLog(data []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(data))
-	d.Token()
+	if brace, err := d.Token(); err != nil || brace != json.Delim('{') {
+		return false
+	}
 	name, err := d.Token()
 	return err == nil && name == "log"
 }
