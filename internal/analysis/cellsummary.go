@@ -31,6 +31,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		Frozen:       c.frozen(),
 		Start:        c.start(),
 		Kinds:        c.kinds(all),
+		Sessions:     all.Client.Sessions,
 		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []summary.TrialFigures{},
 	}
 	if held {

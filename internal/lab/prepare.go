@@ -25,6 +25,9 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 		Threads: c.Load.Threads,
 		Seed:    seed + uint64(trial)<<16, // agents and threads add their own to it
 	}
+	if c.Load.Session { // each step has its own
+		p.Think = 0
+	}
 	if c.Load.Find {
 		p.Load.Stages = openEnded(c.Load.Target().Value).Stages
 	}

@@ -35,9 +35,10 @@ type Cell struct {
 	CPU          CPU                   `json:"cpu"`
 	Replicas     *Replicas             `json:"replicas,omitempty"` // if the platform reports their number over time
 	Memory       Memory                `json:"memory"`
-	Kinds        []KindFigures         `json:"kinds,omitempty"` // of requests; null: the load has one kind
-	Start        *Start                `json:"start,omitempty"` // null: the service ran already
-	WaitsMS      *Waits                `json:"waits_ms"`        // null: the service does not report waits, or did not wait
+	Kinds        []KindFigures         `json:"kinds,omitempty"`    // of requests; null: the load has one kind
+	Sessions     *signals.Sessions     `json:"sessions,omitempty"` // null: the load has none
+	Start        *Start                `json:"start,omitempty"`    // null: the service ran already
+	WaitsMS      *Waits                `json:"waits_ms"`           // null: the service does not report waits, or did not wait
 	Restarts     *int64                `json:"restarts"`
 	Ended        *int64                `json:"processes_ended,omitempty"` // beside the main process, which ran on; null: not measured
 	Stuck        int64                 `json:"stuck,omitempty"`           // requests of the warm-up that did not end before the load did, of all trials

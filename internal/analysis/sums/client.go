@@ -18,6 +18,7 @@ type Client struct {
 	Streams   *signals.Streams // nil: no stream had a message
 	Dials     *signals.Dials   // nil: no connection was made
 	Kinds     map[string]*signals.Kind
+	Sessions  *signals.Sessions
 	Resent    int64 // requests that were sent a second time
 	Stray     int64 // connections that were replaced because of stray bytes
 	NoPorts   int64 // connections that could not be made for lack of a local port
@@ -90,6 +91,7 @@ func (c *Client) Add(f *signals.Frame) {
 	c.Streams = c.Streams.Plus(k.Streams)
 	c.Dials = c.Dials.Plus(k.Dials)
 	c.Kinds = signals.PlusKinds(c.Kinds, k.Kinds)
+	c.Sessions = signals.PlusSessions(c.Sessions, k.Sessions)
 }
 
 func (c *Client) merge(o *Client) {
@@ -115,6 +117,7 @@ func (c *Client) merge(o *Client) {
 	c.Streams = c.Streams.Plus(o.Streams)
 	c.Dials = c.Dials.Plus(o.Dials)
 	c.Kinds = signals.PlusKinds(c.Kinds, o.Kinds)
+	c.Sessions = signals.PlusSessions(c.Sessions, o.Sessions)
 }
 
 // Requests counts the requests that were due: ended, good or not, or never sent.

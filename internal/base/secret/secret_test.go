@@ -67,6 +67,21 @@ func TestTextWithoutSecrets(t *testing.T) {
 	}
 }
 
+// The placeholder of a captured value hides nothing; a text in braces does.
+func TestPlaceholdersAreNoSecrets(t *testing.T) {
+	for value, hides := range map[string]bool{
+		"{{token}}": false, "Bearer {{token}}": false, "{{rand 1 9}}": false, "{{uuid}}": false,
+		`{{"s3cret"}}`: true, "Bearer s3cret-{{seq}}": true, "a b {{token}}": true, "{{a}}{{b}}": true,
+	} {
+		if Hides(value) != hides {
+			t.Errorf("%s hides something: %v", value, !hides)
+		}
+	}
+	if got := Text("csrf_token={{csrf}}&password=pw"); got != "csrf_token={{csrf}}&password=(redacted)" {
+		t.Error(got)
+	}
+}
+
 func TestWordsOfCommands(t *testing.T) {
 	got := Words([]string{"env", "TOKEN=a b", "PROCS=2", "SSH_KEY=k", "./server", "--password", "s3cret", "--db-password=s3", "--key", "5", "-v", "--token", "--port=80", "postgres://u:p@h/"})
 	want := []string{"env", "TOKEN=(redacted)", "PROCS=2", "SSH_KEY=(redacted)", "./server", "--password", "(redacted)", "--db-password=(redacted)", "--key", "5", "-v", "--token", "--port=80", "postgres://u:(redacted)@h/"}

@@ -13,7 +13,9 @@ var (
 	link   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>` + "`" + `]+`)
 	port   = regexp.MustCompile(`^([0-9]*|\$\{[^}]*\}|\{\{[^}]*\}\})$`)
 	option = regexp.MustCompile(`^--?([A-Za-z][A-Za-z0-9_.-]*)$`)
-	setter = regexp.MustCompile(`^(-{0,2})([A-Za-z_][A-Za-z0-9_.-]*)=(.+)$`)
+	// placeholder is the name of a value that a session captures, or a random value; not {{"text"}}.
+	placeholder = regexp.MustCompile(`^([A-Za-z]+ )?\{\{[A-Za-z0-9_ -]+\}\}$`)
+	setter      = regexp.MustCompile(`^(-{0,2})([A-Za-z_][A-Za-z0-9_.-]*)=(.+)$`)
 )
 
 // Masked is what is shown instead of a value.
@@ -32,10 +34,11 @@ func Text(text string) string { return Replace(text, Masked) }
 func Words(command []string) []string { return ReplaceWords(command, Masked) }
 
 // Hides reports whether a value hides something: it is not empty, not hidden already, and
-// not just the ${name} of a value that is filled in later.
+// not just the ${name} of a value that is filled in later, or a placeholder of a request, perhaps
+// after the scheme of a header: Bearer {{token}}.
 func Hides(value string) bool {
 	name := strings.HasPrefix(value, "${") && strings.IndexByte(value, '}') == len(value)-1
-	return value != "" && !name && !Hidden(value)
+	return value != "" && !name && !placeholder.MatchString(value) && !Hidden(value)
 }
 
 // Hidden reports whether a value was replaced by Mask. Older records have numbers in it.

@@ -85,6 +85,13 @@ var malformed = []struct {
 	{Lines, `{"path": "/", "body": {"a": 1}}`, `line 1: body: want a text; write JSON as a text, as in "{\"id\": 7}", not {"a": 1}`},
 	{Lines, `{"path": "/", "headers": {"a": null}}`, "line 1: headers: a: want a text"},
 	{Lines, `{"path": "/", "headers": []}`, "line 1: headers: want an object with texts, not []"},
+	{Lines, `{"path": "/", "think": "1s"}`, "line 1: think is for a step of a session; use --session"},
+	{Lines, `{"path": "/", "check": 302}`, `line 1: check: want an object, as in {"status": [302]}, not 302`},
+	{Session, `{"path": "/", "weight": 2}`, `line 1: unknown key "weight"; keys: method, path, url, headers, body, name, check, think, capture`},
+	{Session, `{"path": "/", "think": 2}`, `line 1: think: want a duration as a text, as in "2s", not 2`},
+	{Session, `{"path": "/", "capture": ["a"]}`, `line 1: capture: want an object with texts, as in {"token": "json:$.token"}, not ["a"]`},
+	{Session, `{"path": "/"}` + "\n" + `{"url": "data:,x"}`, "a session needs each of its requests, and it has some that cannot be sent: 1 with a data: URL"},
+	{Session, `{"url": "http://a/"}` + "\n" + `{"url": "http://b/"}`, "a session talks to one service, and its requests name the hosts a and b"},
 	{Lines, `{"path": "/a b"}`, "it has no request that can be sent: 1 with a path that cannot be sent"},
 }
 

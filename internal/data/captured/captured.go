@@ -28,11 +28,12 @@ const (
 	HAR                   // HTTP Archive 1.1 and 1.2
 	Targets               // of vegeta, as text or as JSON
 	Lines                 // JSON, one request a line, with keys of an experiment's mix
+	Session               // the same, with the steps of a session in their order
 )
 
 // String is the name of a format for a sentence.
 func (f Format) String() string {
-	return [...]string{"curl", "HAR", "vegeta targets", "JSON lines"}[f]
+	return [...]string{"curl", "HAR", "vegeta targets", "JSON lines", "a session"}[f]
 }
 
 // Bounds of what is read. An agent receives all bodies in one line.
@@ -49,10 +50,14 @@ type Request struct {
 	TLS     bool   // its URL begins with https; of the first entry
 	Headers map[string]string
 	Body    string
-	File    string // with the body, as the input names it, in place of Body; "": none
-	Name    string // under which it is counted, of the first entry; "": by method and path
-	Entries int    // that have it
-	Weight  int    // the sum of theirs
+	File    string         // with the body, as the input names it, in place of Body; "": none
+	Name    string         // under which it is counted, of the first entry; "": by method and path
+	Entries int            // that have it
+	Weight  int            // the sum of theirs
+	Check   map[string]any // which answers are good, with the keys of an experiment; nil: the usual ones
+	// Think and Capture are those of a session's step; "" and nil: it has none.
+	Think   string
+	Capture map[string]string
 }
 
 // Input is what was read.
@@ -99,6 +104,7 @@ func Read(f Format, data []byte) (*Input, error) {
 	case Targets:
 		err = c.targets(data)
 	default:
+		c.steps = f == Session
 		err = c.lines(data)
 	}
 	switch {
@@ -106,6 +112,10 @@ func Read(f Format, data []byte) (*Input, error) {
 		return nil, err
 	case c.in.Entries == 0:
 		return nil, errors.New("it has no request")
+	case c.steps && len(c.in.Skipped) > 0:
+		return nil, fmt.Errorf("a session needs each of its requests, and it has some that cannot be sent: %s", c.in.SkippedWords())
+	case c.steps && len(c.in.For("").Dropped) > 0:
+		return nil, fmt.Errorf("a session talks to one service, and its requests name the hosts %s and %s", c.in.For("").Host, c.in.For("").Dropped[0].What)
 	case len(c.in.Requests) == 0:
 		return nil, fmt.Errorf("it has no request that can be sent: %s", c.in.SkippedWords())
 	case len(c.in.Requests) > MostRequests:
@@ -128,6 +138,9 @@ func Detect(data []byte) (Format, error) {
 	case text[0] == '{' && vegetaLine(first):
 		return Targets, nil
 	case text[0] == '{' && ownLine(first):
+		if step.Match(text) {
+			return Session, nil
+		}
 		return Lines, nil
 	case curlLine.Match(text):
 		return Curl, nil
@@ -138,6 +151,9 @@ func Detect(data []byte) (Format, error) {
 	}
 	return 0, fmt.Errorf("it is neither curl, HAR, vegeta targets nor JSON lines: it begins with %q", cut(string(first)))
 }
+
+// step is a key that only a step of a session has.
+var step = regexp.MustCompile(`"(capture|think)"\s*:`)
 
 // curlLine begins a command of curl.
 var curlLine = regexp.MustCompile(`(?m)^(\$ )?curl(\.exe)?\s`)
@@ -210,6 +226,7 @@ type collector struct {
 	in     Input
 	index  map[string]int // of a request, by its key
 	bodies int            // bytes
+	steps  bool           // equal requests are not merged
 }
 
 // add takes an entry.
@@ -219,11 +236,11 @@ func (c *collector) add(e *entry) {
 		c.skip(why)
 		return
 	}
-	r.Name = e.name
+	r.Name, r.Check, r.Think, r.Capture = e.name, e.check, e.think, e.capture
 	c.in.Entries++
 	key := r.key()
 	i, seen := c.index[key]
-	if !seen {
+	if !seen || c.steps {
 		i = len(c.in.Requests)
 		c.index[key] = i
 		c.in.Requests = append(c.in.Requests, r)
@@ -262,7 +279,7 @@ func (r *Request) key() string {
 		b.WriteByte(':')
 		b.WriteString(text)
 	}
-	for _, text := range []string{r.Method, r.Host, r.Path, r.Body, r.File} {
+	for _, text := range []string{r.Method, r.Host, r.Path, r.Body, r.File, fmt.Sprint(r.Check)} {
 		part(text)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {

@@ -156,7 +156,7 @@ func TestDetect(t *testing.T) {
 }
 
 func TestFormatsHaveNames(t *testing.T) {
-	for f, want := range map[Format]string{Curl: "curl", HAR: "HAR", Targets: "vegeta targets", Lines: "JSON lines"} {
+	for f, want := range map[Format]string{Curl: "curl", HAR: "HAR", Targets: "vegeta targets", Lines: "JSON lines", Session: "a session"} {
 		if f.String() != want {
 			t.Error(f)
 		}
@@ -174,5 +174,27 @@ func TestTooMuch(t *testing.T) {
 	body := `{"path": "/", "body": "` + strings.Repeat("a", MostBodies) + `"}` + "\n" + `{"path": "/", "body": "b"}`
 	if _, err := Read(Lines, []byte(body)); err == nil || !strings.Contains(err.Error(), "32 MiB together, and the maximum is 32 MiB") {
 		t.Error(err)
+	}
+}
+
+// The steps of a session keep their order, and equal ones are two.
+func TestSession(t *testing.T) {
+	text := `{"method": "POST", "path": "/login", "body": "{{session}}", "capture": {"next": "header:Location"}, "think": "2s"}
+{"path": "{{next}}"}
+{"path": "{{next}}", "name": "again"}`
+	if f, err := Detect([]byte(text)); err != nil || f != Session {
+		t.Errorf("detected %v, %v", f, err)
+	}
+	in, err := Read(Session, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range in.Requests {
+		got = append(got, fmt.Sprint(r.Method, r.Path, r.Body, r.Name, r.Think, r.Capture))
+	}
+	want := []string{"POST/login{{session}}2smap[next:header:Location]", "GET{{next}}map[]", "GET{{next}}againmap[]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

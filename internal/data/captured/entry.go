@@ -23,7 +23,10 @@ type entry struct {
 	file    string // with the body
 	weight  int    // 0: 1
 	name    string // under which it is counted; "": by method and path
-	own     bool   // of a file for Millicore: braces are placeholders
+	check   map[string]any
+	think   string
+	capture map[string]string
+	own     bool // of a file for Millicore: braces are placeholders
 }
 
 type header struct{ name, value string }
@@ -75,7 +78,7 @@ func (e *entry) request() (r Request, why string) {
 			r.Headers[name] = Escape(value)
 		}
 	}
-	if file.Valid("path", r.Path) != nil {
+	if file.Valid("sentPath", r.Path) != nil {
 		return r, "with a path that cannot be sent"
 	}
 	return r, ""
@@ -98,7 +101,7 @@ func (r *Request) locate(link string, own bool) (user *url.Userinfo, why string)
 		return nil, "without a URL"
 	case !utf8.ValidString(link), strings.ContainsFunc(link, func(c rune) bool { return c < ' ' || c == 0x7f }):
 		return nil, unreadable
-	case link[0] == '/' && !strings.HasPrefix(link, "//"):
+	case link[0] == '/' && !strings.HasPrefix(link, "//"), own && strings.HasPrefix(link, "{{"):
 		r.Path = sendable(link, own)
 		return nil, ""
 	}

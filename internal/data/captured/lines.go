@@ -10,20 +10,31 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment/spelling"
 )
 
-// lineKeys are the keys of a line.
-var lineKeys = []string{"method", "path", "url", "headers", "body", "weight", "name"}
+// lineKeys are the keys of a line, and stepKeys those of a step of a session.
+var (
+	lineKeys = []string{"method", "path", "url", "headers", "body", "name", "check", "weight"}
+	stepKeys = append(slices.Clone(lineKeys[:len(lineKeys)-1]), "think", "capture")
+)
 
 // lines reads JSON with one request a line. Its keys and its placeholders are those of an
 // experiment's mix, but for url, which may stand in place of path.
 func (c *collector) lines(data []byte) error {
+	known := lineKeys
+	if c.steps {
+		known = stepKeys
+	}
 	return eachLine(data, func(n int, line []byte) error {
 		var keys map[string]json.RawMessage
 		if err := decodeLine(n, line, &keys); err != nil {
 			return err
 		}
 		for _, key := range sortedKeys(keys) {
-			if !slices.Contains(lineKeys, key) {
-				return fmt.Errorf("line %d: unknown key %q; %s", n, cut(key), spelling.Hint(key, "keys", lineKeys))
+			switch {
+			case slices.Contains(known, key):
+			case slices.Contains(stepKeys, key):
+				return fmt.Errorf("line %d: %s is for a step of a session; use --session", n, key)
+			default:
+				return fmt.Errorf("line %d: unknown key %q; %s", n, cut(key), spelling.Hint(key, "keys", known))
 			}
 		}
 		e, err := readLine(keys)
@@ -60,6 +71,9 @@ func readLine(keys map[string]json.RawMessage) (*entry, error) {
 		{"weight", &e.weight, "a whole number from 1"},
 		{"name", &e.name, "a text"},
 		{"headers", &headers, "an object with texts"},
+		{"check", &e.check, "an object, as in {\"status\": [302]}"},
+		{"think", &e.think, "a duration as a text, as in \"2s\""},
+		{"capture", &e.capture, "an object with texts, as in {\"token\": \"json:$.token\"}"},
 	} {
 		raw, given := keys[field.key]
 		if given && json.Unmarshal(raw, field.to) != nil {
@@ -72,7 +86,7 @@ func readLine(keys map[string]json.RawMessage) (*entry, error) {
 		return nil, errors.New("a request needs a path or a url")
 	case path != "" && e.url != "":
 		return nil, errors.New("path and url exclude each other; keep one")
-	case path != "" && !strings.HasPrefix(path, "/"):
+	case path != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "{{"):
 		return nil, fmt.Errorf("%q: a path begins with /", cut(path))
 	case weighted && (e.weight < 1 || e.weight > mostWeight):
 		return nil, fmt.Errorf("weight: want a whole number from 1 to %d, not %d", mostWeight, e.weight)

@@ -11,8 +11,9 @@ import (
 
 // Load is the traffic of a cell. Exactly one of Users, Rate and Benchmark is set.
 type Load struct {
-	Request Request   `json:"request" yaml:"request,required" or:"mix" without:"weight,name" doc:"The request."`
+	Request Request   `json:"request" yaml:"request,required" or:"mix" without:"weight,name,think,capture" doc:"The request."`
 	Mix     []Request `json:"mix,omitempty" yaml:"mix" doc:"Several requests in place of one, each sent in proportion to its weight."` // Request is the first then
+	Session bool      `json:"session,omitempty" yaml:"session" names:"no" default:"false" doc:"true: the requests of mix are one session, sent in their order: by each user or, with rate, by as many sessions as the rate needs. Each session has its own cookies. After the last request, or after one without a good answer, a new session begins. Only with HTTP/1.1."`
 	// Protocol is one of Protocols; empty for the first, as in older records.
 	Protocol string `json:"protocol,omitempty" yaml:"protocol" kind:"protocol" names:"no" default:"http/1.1" doc:"http/1.1, https (HTTP/1.1 over TLS), h2 (HTTP/2 over TLS) or h2c (HTTP/2 without TLS). TLS costs the agent more CPU for each request."`
 	Insecure bool   `json:"insecure,omitempty" yaml:"insecure" names:"no" default:"false" doc:"true: skip verification of the service's TLS certificate."`
@@ -132,12 +133,13 @@ func (l *Load) Kinds() (names []string) {
 }
 
 // Request is what is sent. In the path, headers and body of a load's request may
-// stand {{seq}}, {{uuid}}, {{rand 1 100}} and {{"text"}}.
+// stand {{seq}}, {{uuid}}, {{rand 1 100}} and {{"text"}}, and in one of a session {{session}},
+// which is its number, and captured values.
 type Request struct {
 	Name     string            `json:"name,omitempty" yaml:"name" names:"no" doc:"Name under which it is counted; requests of one name are counted together. Default: its method and path, or its method of gRPC."`
 	Weight   int               `json:"weight,omitempty" yaml:"weight" default:"1" doc:"How often it is sent, relative to the other requests of the mix."`
 	Method   string            `json:"method" yaml:"method" default:"GET" enum:"GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS,QUERY,PROPFIND,PROPPATCH,MKCOL,COPY,MOVE,LOCK,UNLOCK,REPORT,SEARCH,PURGE" noun:"method" doc:"Request method."`
-	Path     string            `json:"path" yaml:"path,required" or:"grpc" kind:"path" doc:"Path, with its query."`
+	Path     string            `json:"path" yaml:"path,required" or:"grpc" kind:"sentPath" doc:"Path, with its query."`
 	GRPC     string            `json:"grpc,omitempty" yaml:"grpc" doc:"Method of gRPC to call, as pkg.Service/Method, in place of a path. The body is its message as JSON. The load then uses h2c, or h2 if its protocol has TLS."`
 	Proto    string            `json:"proto,omitempty" yaml:"proto" names:"no" doc:"With grpc: file .proto with the method, or a set of descriptors (protoc --include_imports -o, buf build -o), relative to the experiment file. Default: the service is asked, by reflection."`
 	Imports  []string          `json:"import_paths,omitempty" yaml:"import_paths" names:"no" doc:"With proto: folders from which the file, or what it imports, is imported; default: its own."`
@@ -147,7 +149,10 @@ type Request struct {
 	Body     string            `json:"body,omitempty" yaml:"body" doc:"Body of the request."`
 	BodyFile string            `json:"body_file,omitempty" yaml:"body_file" names:"no" doc:"File with the body, relative to the experiment file; it is sent unchanged, braces included. With grpc it may have several messages, one after another: each call has the next, or all if the method takes a stream."`
 	Auth     *Auth             `json:"auth,omitempty" yaml:"auth" names:"no" doc:"Credentials, from the environment of Millicore: they are in no file and in no record."`
-	Check    *Check            `json:"check,omitempty" yaml:"check" doc:"Which answers are good. Other answers are counted separately."`
+	// Think and Capture are of a request of a session.
+	Think   time.Duration     `json:"think,omitempty" yaml:"think" doc:"With session: mean time between the answer and the session's next request, distributed as in spacing; default: load.think."`
+	Capture map[string]string `json:"capture,omitempty" yaml:"capture" keys:"valueName" doc:"With session: values to take from the answer for later requests, where {{name}} stands for them: json:$.path (RFC 9535), header:NAME or regex:TEXT, of which the first group counts. A good answer without such a value counts as failed."`
+	Check   *Check            `json:"check,omitempty" yaml:"check" doc:"Which answers are good. Other answers are counted separately."`
 
 	// Inputs come from outside of the file, and stay out of the record.
 	Inputs Inputs `json:"-"`

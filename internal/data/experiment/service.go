@@ -101,7 +101,7 @@ type Ready struct {
 // measured part of a trial began.
 type Action struct {
 	At      time.Duration `json:"at" yaml:"at,required" optional:"yes" doc:"When, counted from the start of the measured part of a trial; an action later than the last answer is not sent. Where ${name} is null there is no action."`
-	Request Request       `json:"request" yaml:"request,required" without:"weight,grpc,proto,import_paths,gzip,max_message,body_file,auth,check" doc:"The request that each replica receives once."`
+	Request Request       `json:"request" yaml:"request,required" without:"weight,grpc,proto,import_paths,gzip,max_message,body_file,auth,check,think,capture" doc:"The request that each replica receives once."`
 }
 
 // Limits hold for each replica. Zero is "no limit".

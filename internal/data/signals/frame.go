@@ -125,6 +125,8 @@ type Client struct {
 
 	// Kinds are the requests by the name of their kind, if the load has several kinds.
 	Kinds map[string]*Kind `json:"kinds,omitempty"`
+	// Sessions are the sessions that ended, if the load has sessions.
+	Sessions *Sessions `json:"sessions,omitempty"`
 
 	// Latency is done - intended of good answers, and the time of giving up - intended
 	// of timeouts. Service is done - sent of the same requests. SendLag is sent minus
@@ -264,6 +266,7 @@ func (c *Client) Add(o *Client) {
 		c.Hear(status, text)
 	}
 	c.Kinds = PlusKinds(c.Kinds, o.Kinds)
+	c.Sessions = PlusSessions(c.Sessions, o.Sessions)
 	c.FirstByte = PlusFirst(c.FirstByte, c.Latency, o)
 	c.Latency.Merge(o.Latency)
 	c.Service.Merge(o.Service)

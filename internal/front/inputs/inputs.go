@@ -20,6 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/captured"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment/file"
 )
 
 // Flags are the values of the flags, of which at most one is set.
@@ -28,6 +29,7 @@ type Flags struct {
 	HAR     string   // files
 	Targets string
 	Mix     string
+	Session string
 }
 
 // Define defines the flags.
@@ -36,10 +38,11 @@ func (f *Flags) Define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.HAR, "har", "", "send the requests of this HAR `FILE`, as a browser saves it: those to the host with most of them")
 	flags.StringVar(&f.Targets, "targets", "", "send the targets of vegeta in this `FILE`")
 	flags.StringVar(&f.Mix, "mix", "", "send the requests of this `FILE`: JSON lines with method, path or url, headers, body and weight")
+	flags.StringVar(&f.Session, "session", "", "send the requests of this `FILE` in their order, as sessions of users: JSON lines as those of --mix, with think and capture in place of weight")
 }
 
 // names are the names of the flags, by their formats.
-var names = []string{"curl", "har", "targets", "mix"}
+var names = []string{"curl", "har", "targets", "mix", "session"}
 
 // Contradiction reports flags that exclude each other. changed reports whether a flag was set;
 // others are flags that set the request.
@@ -75,6 +78,8 @@ func (f *Flags) source() (flag string, format captured.Format, values []string) 
 		return "--targets " + f.Targets, captured.Targets, []string{"@" + f.Targets}
 	case f.Mix != "":
 		return "--mix " + f.Mix, captured.Lines, []string{"@" + f.Mix}
+	case f.Session != "":
+		return "--session " + f.Session, captured.Session, []string{"@" + f.Session}
 	}
 	return "", 0, nil
 }
@@ -82,7 +87,8 @@ func (f *Flags) source() (flag string, format captured.Format, values []string) 
 // Input is what the flag of an input has.
 type Input struct {
 	*captured.Input
-	Flag string // as the user wrote it
+	Flag    string // as the user wrote it
+	Session bool   // the requests are the steps of one
 }
 
 // mostBytes bounds a file. HAR files also have the answers.
@@ -125,7 +131,7 @@ func (f *Flags) Read() (*Input, error) {
 			}
 		}
 	}
-	return &Input{in, flag}, nil
+	return &Input{in, flag, format == captured.Session}, nil
 }
 
 // join puts ends of lines between texts.
@@ -170,9 +176,17 @@ func (in *Input) URL() string {
 	return ""
 }
 
-// Mix is the value of load.mix with the requests to a host. headers replace those of the
-// requests, and more are further keys of each.
-func (in *Input) Mix(host string, headers map[string]string, more map[string]any) []map[string]any {
+// Set sets the load's requests: those to a host. headers replace those of the requests, and more
+// are further keys of each.
+func (in *Input) Set(s *file.Settings, host string, headers map[string]string, more map[string]any) {
+	s.Set(in.Flag, "load.mix", in.mix(host, headers, more))
+	if in.Session {
+		s.Set(in.Flag, "load.session", true)
+	}
+}
+
+// mix is the value of load.mix.
+func (in *Input) mix(host string, headers map[string]string, more map[string]any) []map[string]any {
 	var mix []map[string]any
 	for _, r := range in.For(host).Requests {
 		one := map[string]any{"method": r.Method, "path": r.Path}
@@ -203,6 +217,15 @@ func (in *Input) Mix(host string, headers map[string]string, more map[string]any
 		if r.Weight > 1 {
 			one["weight"] = r.Weight
 		}
+		if r.Check != nil {
+			one["check"] = r.Check
+		}
+		if r.Think != "" {
+			one["think"] = r.Think
+		}
+		if r.Capture != nil {
+			one["capture"] = r.Capture
+		}
 		mix = append(mix, one)
 	}
 	return mix
@@ -223,6 +246,9 @@ func (in *Input) Words(host string) []string {
 	}
 	sent := in.For(host)
 	first := fmt.Sprintf("%s: %s read, %d sent", in.Flag, phrase.Plural(in.Entries, "request"), sent.Entries)
+	if in.Session {
+		first += " in their order by each session"
+	}
 	if n := len(sent.Requests); n < sent.Entries && n > 1 {
 		first += fmt.Sprintf(" as %d different ones", n)
 	}

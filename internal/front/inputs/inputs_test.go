@@ -68,12 +68,12 @@ func TestTheMixHasTheHeadersOfTheFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mix := in.Mix("", map[string]string{"Host": "h", "cookie": "t=2"}, map[string]any{"auth": map[string]any{"bearer_env": "T"}})
+	mix := in.mix("", map[string]string{"Host": "h", "cookie": "t=2"}, map[string]any{"auth": map[string]any{"bearer_env": "T"}})
 	headers := mix[0]["headers"].(map[string]string)
 	if len(mix) != 2 || len(headers) != 2 || headers["cookie"] != "t=2" || headers["Host"] != "h" || mix[0]["weight"] != 2 || mix[0]["auth"] == nil || mix[1]["body"] != "x" || mix[1]["weight"] != nil {
 		t.Errorf("%v", mix)
 	}
-	if again := in.Mix("", nil, nil); again[0]["headers"].(map[string]string)["Cookie"] != "s=1" {
+	if again := in.mix("", nil, nil); again[0]["headers"].(map[string]string)["Cookie"] != "s=1" {
 		t.Errorf("the input has changed: %v", again)
 	}
 }

@@ -1,6 +1,8 @@
 package traffic
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -48,4 +50,17 @@ func kinds(r *Result, out display.Terminal) string {
 			column("of the CPU", func(k *summary.KindFigures) string { return display.Maybe(k.ShareOfCPU, display.Share) }))
 	}
 	return out.Table(columns) + "\n"
+}
+
+// sessions says how the sessions ended, of a load that has them.
+func sessions(r *Result, out display.Terminal) string {
+	s := r.Cell.Sessions
+	if s == nil {
+		return ""
+	}
+	text := fmt.Sprintf("Sessions: %s whole, %s broken off by a request without a good answer", display.Grouped(s.Whole), display.Grouped(s.Broken))
+	for i, name := range slices.Sorted(maps.Keys(s.Missing)) {
+		text += [...]string{"; ", ", "}[min(i, 1)] + fmt.Sprintf("%s answers had no {{%s}}", display.Grouped(s.Missing[name]), display.Plain(name))
+	}
+	return out.Line(text+".", display.Quiet) + "\n"
 }

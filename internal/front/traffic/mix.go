@@ -41,6 +41,6 @@ func (o *Options) mix(s *file.Settings, t reach.Target, headers map[string]strin
 	if len(check) > 0 {
 		more["check"] = check
 	}
-	s.Set(o.Input.Flag, "load.mix", o.Input.Mix(t.Host, headers, more))
+	o.Input.Set(s, t.Host, headers, more)
 	return nil
 }

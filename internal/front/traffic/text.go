@@ -25,6 +25,7 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, details bool, out dis
 	}
 	b.WriteString(latencies(r, out))
 	b.WriteString(kinds(r, out))
+	b.WriteString(sessions(r, out))
 	if details {
 		b.WriteString(bars(r, out))
 	}

@@ -258,7 +258,7 @@ func (a *Ask) service(s *file.Settings, v Variant, at string) {
 // request sets what is sent.
 func (a *Ask) request(s *file.Settings) {
 	if a.Input != nil {
-		s.Set(a.Input.Flag, "load.mix", a.Input.Mix(a.Host, a.Request.Headers, nil))
+		a.Input.Set(s, a.Host, a.Request.Headers, nil)
 		return
 	}
 	r, flag := &a.Request, "--get"

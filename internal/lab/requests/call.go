@@ -3,6 +3,7 @@
 package requests
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/load/reflection"
 	"github.com/millicore/millicore/internal/load/serviceclient"
+	"github.com/millicore/millicore/internal/load/session"
 	"github.com/millicore/millicore/internal/load/wire"
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
@@ -26,11 +28,15 @@ import (
 // Of converts the requests of a load for an agent.
 func Of(l *experiment.Load) []protocol.Request {
 	var all []protocol.Request
-	kinds := l.Kinds()
+	kinds, names := l.Kinds(), session.Names(nil)
 	for i, r := range l.AllRequests() {
 		one := request(&r, l.Timeout)
 		if kinds != nil {
 			one.Kind = kinds[i]
+		}
+		if l.Session {
+			one.Step = &protocol.Step{Think: protocol.Duration(cmp.Or(r.Think, l.Think)), Capture: r.Capture, Names: slices.Clone(names)}
+			names = session.Names(names, r.Capture)
 		}
 		all = append(all, one)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/load/message"
 	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/session"
 	"github.com/millicore/millicore/internal/load/transport"
 	"github.com/millicore/millicore/internal/load/wire"
 )
@@ -48,6 +49,9 @@ func newPlan(p *protocol.Prepare) (engine.Plan, error) {
 			return engine.Plan{}, err
 		}
 		plan.Kinds = append(plan.Kinds, kind)
+	}
+	if plan.Session, err = newSession(p.Requests); err != nil {
+		return engine.Plan{}, err
 	}
 	plan.Targets, err = newTargets(p.Targets, p, nil)
 	return plan, err
@@ -93,6 +97,18 @@ func newKind(r protocol.Request) (engine.Kind, error) {
 	return engine.Kind{Weight: cmp.Or(r.Weight, 1), Check: compiled, Name: r.Kind}, err
 }
 
+// newSession is the plan of the sessions; nil: the load has none.
+func newSession(requests []protocol.Request) (*session.Plan, error) {
+	if len(requests) == 0 || requests[0].Step == nil {
+		return nil, nil
+	}
+	var steps []session.Step
+	for _, r := range requests {
+		steps = append(steps, session.Step{Think: time.Duration(r.Step.Think), Capture: r.Step.Capture, Head: r.Method == http.MethodHead})
+	}
+	return session.NewPlan(steps)
+}
+
 // newTemplates builds the requests for a replica.
 func newTemplates(name string, requests []protocol.Request) ([]*wire.Template, error) {
 	var all []*wire.Template
@@ -108,6 +124,15 @@ func newTemplates(name string, requests []protocol.Request) ([]*wire.Template, e
 		all = append(all, template)
 	}
 	return all, nil
+}
+
+func hasHeader(headers map[string]string, name string) bool {
+	for one := range headers {
+		if strings.EqualFold(one, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // hostOf is the host name for a target without one: that of a Host header, or
@@ -142,6 +167,9 @@ func CheckRequest(r protocol.Request) error {
 		if r.Call.Schema == nil { // the service will say it
 			r.Call = nil
 		}
+	}
+	if _, err := newSession([]protocol.Request{r}); err != nil {
+		return fmt.Errorf("request: %w", err)
 	}
 	_, err := newTemplate(cmp.Or(r.Host, "localhost"), r)
 	return err
@@ -201,6 +229,9 @@ func newTemplate(host string, r protocol.Request) (*wire.Template, error) {
 	w := wire.Request{Method: r.Method, Path: r.Path, Host: host, Headers: r.Headers, Body: r.Body}
 	if r.Raw != nil {
 		w.Body, w.Raw = string(r.Raw), true
+	}
+	if r.Step != nil {
+		w.Names, w.Cookies = r.Step.Names, !hasHeader(r.Headers, "Cookie")
 	}
 	if r.Call != nil {
 		encoder, err := message.New(r.Call.Schema, r.Call.Method)

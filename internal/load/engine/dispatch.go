@@ -87,7 +87,7 @@ func (l *loop) assign() bool {
 		i := site.cold.head
 		s := &l.slots[i]
 		s.intended = intended
-		l.mix.choose(s, &l.targets[s.target])
+		l.mix.choose(s, &l.targets[s.target], l.now)
 		l.bind(s, l.lag(intended, s.freed))
 		l.dial(i)
 	default:
@@ -141,7 +141,7 @@ func (l *loop) turnTo(has func(*site) bool) int {
 func (l *loop) give(i int32, intended time.Duration) {
 	s := l.pick(i)
 	s.intended, s.fresh = intended, false
-	l.mix.choose(s, &l.targets[s.target])
+	l.mix.choose(s, &l.targets[s.target], l.now)
 	l.send(i, l.lag(intended, s.freed))
 }
 
@@ -162,7 +162,7 @@ func (l *loop) keepPromises() {
 			i := site.ready.tail
 			s := l.pick(i)
 			s.intended, s.fresh = r.intended, false
-			l.mix.choose(s, &l.targets[s.target])
+			l.mix.choose(s, &l.targets[s.target], l.now)
 			lag := l.lag(r.intended, s.freed)
 			if s.freed >= r.begun {
 				lag = r.lag + l.now - s.freed
@@ -216,6 +216,7 @@ func (s *slot) take(from *slot) {
 	s.intended, s.kind, s.head, s.call, s.closes, s.fresh = from.intended, from.kind, from.head, from.call, from.closes, false
 	s.repeats, s.resent, s.moves = from.repeats, from.resent, from.moves
 	s.request = from.request
+	s.session, from.session = from.session, nil
 	s.own, from.own = from.own, s.own
 }
 
@@ -264,10 +265,11 @@ func (l *loop) move(targets []Target, at time.Duration) {
 			s.bound = false
 			l.bound--
 			l.count(s, cut, l.now)
-			l.goOn(at, 0)
+			l.goOn(at, s.think)
 		case s.bound:
 			again = append(again, s.intended)
 			s.bound = false
+			l.mix.giveBack(s, l.now)
 		default:
 			l.sites[s.target].dialing--
 		}

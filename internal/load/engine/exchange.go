@@ -115,6 +115,9 @@ func (l *loop) take(i int32, p []byte, came time.Duration) {
 	s := &l.slots[i]
 	begun := s.answer.Begun()
 	n, whole, err := l.heads[s.kind].Read(&s.answer, p)
+	if s.session != nil {
+		s.session.Keep(p[:n])
+	}
 	if !begun && !whole {
 		s.first = min(max(came, s.sent), l.now)
 	}
@@ -165,7 +168,7 @@ func (l *loop) answered(i int32, came time.Duration, stray bool) {
 	if in := l.count(s, answered, came); s.call == nil && s.parted > s.sent && s.intended >= in.counted {
 		in.tally.apart(came - s.parted)
 	}
-	l.goOn(max(came, l.begun, l.source.began), 0)
+	l.goOn(max(came, l.begun, l.source.began), s.think)
 	s.failures, s.freed = 0, came
 	if site := &l.sites[s.target]; !s.fresh {
 		if site.answered = came; came-s.sent >= l.plan.Timeout/prompt {
@@ -251,7 +254,7 @@ func (l *loop) fail(i int32, how ending) {
 		s.failures++
 		pause = backOff(s.failures)
 	}
-	l.goOn(l.now, pause)
+	l.goOn(l.now, max(pause, s.think))
 	s.freed = l.now
 	l.shut(i, abrupt)
 }
@@ -291,6 +294,10 @@ const (
 // count adds a request that ended at done to the tally of its interval, which it returns.
 func (l *loop) count(s *slot, how ending, done time.Duration) *period {
 	in := l.periodOf(done)
+	captured := true
+	if s.session != nil {
+		captured = l.stepped(s, how, done, in)
+	}
 	l.landed(done)
 	done = max(done, in.begun) // where the collector has its interval
 	t := in.tally
@@ -304,7 +311,7 @@ func (l *loop) count(s *slot, how ending, done time.Duration) *period {
 	timed, good := false, false
 	switch how {
 	case answered:
-		good = t.take(&s.answer, l.mix.check(s), l.plan.Hide)
+		good = t.take(&s.answer, l.mix.check(s), captured, l.plan.Hide)
 		timed = good
 	case timedOut:
 		t.Timeouts++

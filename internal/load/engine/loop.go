@@ -331,6 +331,7 @@ func (l *loop) drop() (n int) {
 			l.bound++
 		case s.bound:
 			s.bound = false
+			l.mix.giveBack(s, l.now)
 			l.sites[s.target].dialing++ // for any request
 			l.discard(s.intended)
 		}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"time"
 
+	"github.com/millicore/millicore/internal/load/session"
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
@@ -31,6 +33,9 @@ func (p *Plan) settleKinds() error {
 		}
 		sum += k.Weight
 	}
+	if p.Session != nil && (p.Session.Len() != len(p.Kinds) || p.Transport.HTTP2) {
+		return fmt.Errorf("a session of %d steps for %d requests: want one for each, and HTTP/1.1", p.Session.Len(), len(p.Kinds))
+	}
 	return p.settleTargets(p.Targets)
 }
 
@@ -44,7 +49,8 @@ type mix struct {
 	ends   []int // cumulative weights
 	values wire.Values
 	step   uint64
-	closes bool // a connection has one request at a time, which may be its last: not with HTTP/2
+	closes bool          // a connection has one request at a time, which may be its last: not with HTTP/2
+	turns  *session.Pool // of the users; nil: kinds are drawn
 }
 
 func newMix(p *Plan, share int) mix {
@@ -59,13 +65,19 @@ func newMix(p *Plan, share int) mix {
 		sum += k.Weight
 		m.ends = append(m.ends, sum)
 	}
+	if p.Session != nil {
+		m.turns = session.NewPool(p.Session, p.Load.Even, p.Seed, share, p.shares())
+	}
 	return m
 }
 
-// choose sets a slot's request to the next one of its target.
-func (m *mix) choose(s *slot, t *Target) {
+// choose sets a slot's request to the next one of its target or, at the time now, of a session.
+func (m *mix) choose(s *slot, t *Target, now time.Duration) {
 	s.kind = 0
-	if last := len(m.ends) - 1; last > 0 {
+	if last := len(m.ends) - 1; m.turns != nil {
+		s.session = m.turns.Take(now)
+		s.kind, m.values.Session = int32(s.session.Step()), s.session
+	} else if last > 0 {
 		for drawn := m.values.Random.IntN(m.ends[last]); drawn >= m.ends[s.kind]; {
 			s.kind++
 		}

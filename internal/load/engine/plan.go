@@ -18,12 +18,14 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/session"
 )
 
 // Plan is one agent's traffic in one trial.
 type Plan struct {
-	Targets     []Target // connection i goes to target i mod n of those that have not gone
-	Kinds       []Kind   // of requests
+	Targets     []Target      // connection i goes to target i mod n of those that have not gone
+	Kinds       []Kind        // of requests
+	Session     *session.Plan // the kinds are sent in their order; nil: by their weights
 	Transport   Transport
 	Load        Load // of all agents together
 	Connections int  // maximum of all agents together; 0: one per user, or enough for the rate

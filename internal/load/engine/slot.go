@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/load/port"
+	"github.com/millicore/millicore/internal/load/session"
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
@@ -34,10 +35,12 @@ type slot struct {
 	written    int // bytes of the request
 	failures   int // consecutive connections without a byte of an answer
 	answer     wire.Answer
-	messages   int           // of its answer that have come, if it is a stream
-	heard      time.Duration // when the last of them came
-	first      time.Duration // when the first bytes of an answer in parts came; as parted
-	parted     time.Duration // when its last part but one came, of this request or an earlier one
+	messages   int              // of its answer that have come, if it is a stream
+	heard      time.Duration    // when the last of them came
+	first      time.Duration    // when the first bytes of an answer in parts came; as parted
+	session    *session.Session // whose request it has; nil: of none
+	think      time.Duration    // of a session after its request that ended last
+	parted     time.Duration    // when its last part but one came, of this request or an earlier one
 }
 
 // slotState is the state of a slot's connection. A slot is in the list of its state:
@@ -179,7 +182,7 @@ func (l *loop) dialed(i int32, out outcome) {
 			r := site.due.pop()
 			s.intended, s.lag = r.intended, r.lag
 			if out == succeeded {
-				l.mix.choose(s, &l.targets[s.target])
+				l.mix.choose(s, &l.targets[s.target], l.now)
 			}
 		}
 	}
@@ -197,7 +200,7 @@ func (l *loop) dialed(i int32, out outcome) {
 				how = cut
 			}
 			l.count(s, how, l.now)
-			l.goOn(l.now, backOff(s.failures))
+			l.goOn(l.now, max(s.think, backOff(s.failures)))
 		}
 		return
 	case waits:
@@ -227,6 +230,7 @@ func (l *loop) postpone(i int32) {
 	case s.bound:
 		s.bound = false
 		l.bound--
+		l.mix.giveBack(s, l.now)
 		l.wait.unshift(s.intended)
 	default:
 		if site.dialing--; site.due.len() > site.dialing {

@@ -112,8 +112,9 @@ func (t *tally) apartBy(name string, good, timed bool, latency time.Duration) {
 	}
 }
 
-// take counts a complete answer and reports whether it is good.
-func (t *tally) take(a *wire.Answer, check *wire.Checked, hide func(string) string) (good bool) {
+// take counts a complete answer and reports whether it is good. captured is false if it lacks
+// what its session needs.
+func (t *tally) take(a *wire.Answer, check *wire.Checked, captured bool, hide func(string) string) (good bool) {
 	status := a.Status()
 	t.status[status]++
 	usual, wanted := status >= 200 && status < 300, check.Wants(status)
@@ -121,7 +122,7 @@ func (t *tally) take(a *wire.Answer, check *wire.Checked, hide func(string) stri
 		t.wanted[status]++
 	}
 	switch {
-	case wanted && a.Found():
+	case wanted && a.Found() && captured:
 		t.Good++
 		return true
 	case wanted || usual:

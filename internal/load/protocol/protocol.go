@@ -78,6 +78,15 @@ type Request struct {
 	Raw     []byte            `json:"raw,omitempty"` // a body that is sent unchanged, instead of Body
 	Check   *Check            `json:"check,omitempty"`
 	Call    *Call             `json:"call,omitempty"` // the body is the JSON of a gRPC message
+	// Step is set on each request of a load with sessions, which are sent in their order.
+	Step *Step `json:"step,omitempty"`
+}
+
+// Step is what makes a request a step of a session.
+type Step struct {
+	Think   Duration          `json:"think,omitempty"`   // mean pause before the session's next request
+	Capture map[string]string `json:"capture,omitempty"` // values to take from the answer, by name: where they are (session.ParseCapture)
+	Names   []string          `json:"names"`             // of the values that the request may have
 }
 
 // Call is what makes a request a call of gRPC.

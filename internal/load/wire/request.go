@@ -25,6 +25,9 @@ type Request struct {
 	Encode func(b, body []byte) ([]byte, error)
 	Turns  [][]byte // with Encode: bodies, of which each request has the next, instead of Body
 	Call   Call     // what the answer may have, if the request is a gRPC call
+	// Names are the names of the session's values, by their index; nil: the load has no sessions.
+	Names   []string
+	Cookies bool // the session's cookies are sent with it
 }
 
 // Bytes returns the bytes of the request. A Host header overrides the field. It is an

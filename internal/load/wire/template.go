@@ -3,8 +3,11 @@ package wire
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/load/session"
 )
 
 // Template is a request with placeholders. It is compiled once; to render it, the fixed
@@ -16,6 +19,7 @@ import (
 //	{{uuid}}        a random UUID (RFC 9562, version 4), a new one for each placeholder
 //	{{rand 1 100}}  a random whole number from the first to the second
 //	{{"text"}}      the text itself, as Go would unquote it: {{"{{"}} is {{
+//	{{name}}        a value of the session, of those in Request.Names
 type Template struct {
 	head, body []piece
 	fixed      []byte // the whole request, if it has no placeholders
@@ -34,6 +38,7 @@ type piece struct {
 	text    []byte
 	low     int64 // random
 	numbers uint64
+	index   int // of a value of the session
 }
 
 type valueKind uint8
@@ -43,6 +48,9 @@ const (
 	sequence
 	uuid
 	random
+	ofSession // a value of the session
+	inPath    // the same, in a path: bytes that end the path are escaped
+	cookies   // the header with the session's cookies, if it has any
 )
 
 // Values are the values of a template's placeholders. The caller increments Seq; Random
@@ -51,6 +59,8 @@ type Values struct {
 	Seq    uint64
 	Random *rand.Rand
 	Err    error // of a request whose values make no message
+	// Session has the session whose request this is; nil: the load has none.
+	Session *session.Session
 
 	body []byte // buffer for a body whose length is not known yet
 }
@@ -58,13 +68,13 @@ type Values struct {
 // Compile checks the request as Bytes does, and compiles it. The error about an unknown
 // placeholder names it.
 func (r Request) Compile() (*Template, error) {
-	path, err := pieces("path", r.Path)
+	path, err := r.pieces("path", r.Path)
 	if err != nil {
 		return nil, err
 	}
 	body := []piece{{text: []byte(r.Body)}}
 	if !r.Raw {
-		if body, err = pieces("body", r.Body); err != nil {
+		if body, err = r.pieces("body", r.Body); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +83,7 @@ func (r Request) Compile() (*Template, error) {
 	sample.Headers = make(map[string]string, len(r.Headers))
 	closes := false
 	for name, value := range r.Headers {
-		field, err := pieces("header "+name, value)
+		field, err := r.pieces("header "+name, value)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +102,7 @@ func (r Request) Compile() (*Template, error) {
 		length = unknown
 	}
 	// All parts were checked, so the head as a whole is valid too.
-	if t.head, err = pieces("head", r.lines(length)); err != nil {
+	if t.head, err = r.headPieces(length); err != nil {
 		return nil, err
 	}
 	for _, one := range r.Turns {
@@ -166,8 +176,37 @@ func appendPieces(b []byte, all []piece, v *Values) []byte {
 				n = v.Random.Uint64N(p.numbers)
 			}
 			b = strconv.AppendInt(b, int64(uint64(p.low)+n), 10)
+		case ofSession:
+			b = append(b, v.value(p.index)...)
+		case inPath:
+			b = appendEscaped(b, v.value(p.index))
+		case cookies:
+			if v.Session != nil {
+				b = v.Session.AppendCookies(b)
+			}
 		default:
 			b = append(b, p.text...)
+		}
+	}
+	return b
+}
+
+// value is a value of the session; of none an example.
+func (v *Values) value(index int) string {
+	if v.Session == nil {
+		return "/x" // as a path may begin with one
+	}
+	return v.Session.Values[index]
+}
+
+// appendEscaped appends a value to a path, which must not end there.
+func appendEscaped(b []byte, value string) []byte {
+	const digits = "0123456789ABCDEF"
+	for i := range len(value) {
+		if c := value[i]; c <= ' ' || c >= 0x7f {
+			b = append(b, '%', digits[c>>4], digits[c&15])
+		} else {
+			b = append(b, c)
 		}
 	}
 	return b
@@ -208,8 +247,28 @@ func example(all []piece) string {
 
 const opening, closing = "{{", "}}"
 
+// headPieces splits the head, whose body has a length, at its placeholders.
+func (r Request) headPieces(length int) ([]piece, error) {
+	first, rest, _ := strings.Cut(r.lines(length), "\r\n")
+	head, err := r.pieces("head", first+"\r\n")
+	if err != nil {
+		return nil, err
+	}
+	for i := range head {
+		if head[i].kind == ofSession {
+			head[i].kind = inPath
+		}
+	}
+	fields, err := r.pieces("head", rest)
+	head = append(head, fields...)
+	if r.Cookies {
+		head = append(head, piece{kind: cookies})
+	}
+	return head, err
+}
+
 // pieces splits a text at its placeholders.
-func pieces(where, text string) ([]piece, error) {
+func (r Request) pieces(where, text string) ([]piece, error) {
 	var all []piece
 	plainly := func(s string) {
 		switch n := len(all); {
@@ -233,6 +292,10 @@ func pieces(where, text string) ([]piece, error) {
 		text = after
 		if quoted, err := strconv.Unquote(inner); err == nil && inner[0] != '\'' {
 			plainly(quoted)
+			continue
+		}
+		if i := slices.Index(r.Names, inner); i >= 0 {
+			all = append(all, piece{kind: ofSession, index: i})
 			continue
 		}
 		p, err := value(inner)
@@ -275,5 +338,5 @@ func value(inner string) (piece, error) {
 		}
 		return piece{kind: random, low: low, numbers: uint64(high) - uint64(low) + 1}, nil
 	}
-	return piece{}, fmt.Errorf("{{%s}} is not a placeholder; want {{seq}}, {{uuid}}, {{rand 1 100}} or {{\"text\"}}; write {{\"{{\"}} to send two braces", inner)
+	return piece{}, fmt.Errorf("{{%s}} is not a placeholder; want {{seq}}, {{uuid}}, {{rand 1 100}} or {{\"text\"}} (of a session also {{session}}, and what an earlier answer gave); write {{\"{{\"}} to send two braces", inner)
 }

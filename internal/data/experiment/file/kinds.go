@@ -194,9 +194,25 @@ var kinds = map[string]*kind{
 		}
 		return s, nil
 	}},
+	// A value that a session captures. The other placeholders have their names.
+	"valueName": matching("^[A-Za-z][A-Za-z0-9_]{0,63}$", "is not the name of a value: use letters, digits and _, a letter first", "string").
+		unless(func(s string) error {
+			if slices.Contains([]string{"session", "seq", "uuid", "rand"}, s) {
+				return fmt.Errorf("{{%s}} is a placeholder of its own; choose another name", s)
+			}
+			return nil
+		}),
 	// A request's path with its query (RFC 9112, section 3.2.1). What stands in
 	// {{…}} is not checked.
-	"path":     readBy(readPath, pathSyntax.String(), "string"),
+	"path": readBy(readPath, pathSyntax.String(), "string"),
+	// That of a load may be what an answer gave, such as its Location.
+	"sentPath": readBy(func(s string) (any, error) {
+		if strings.HasPrefix(s, "{{") {
+			_, err := readPath("/" + s)
+			return s, err
+		}
+		return readPath(s)
+	}, `^(/|\{\{[^}]*\}\})`+strings.TrimPrefix(pathSyntax.String(), "^/"), "string"),
 	"link":     readBy(readLink, linkSyntax.String(), "string"),
 	"protocol": oneOf("protocol", experiment.Protocols),
 	"address":  accepted(`^[0-9A-Fa-f:.]+(%.+)?$`, experiment.NoAddress, "is not an IP address, as in 127.0.0.2", "string"),

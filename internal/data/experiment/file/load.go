@@ -125,7 +125,14 @@ func (d *decoder) readLoad(n *node) experiment.Load {
 	l.Settle()
 	if len(l.Mix) > 0 {
 		for i := range l.Mix {
-			d.checkRequest(&l.Mix[i], n.child("mix").items[i])
+			item := n.child("mix").items[i]
+			d.checkRequest(&l.Mix[i], item)
+			switch r, weight := &l.Mix[i], item.child("weight"); {
+			case !l.Session && (r.Think > 0 || r.Capture != nil):
+				d.conflict(item.path, []*node{item.child("think"), item.child("capture")}, "think and capture are for the requests of a session; set load.session to true")
+			case l.Session && d.has(weight):
+				d.conflict(weight.path, []*node{weight}, "the requests of a session are sent in their order; leave weight out")
+			}
 		}
 		l.Request = l.Mix[0]
 	} else {
@@ -192,7 +199,7 @@ func (d *decoder) checkLoad(l *experiment.Load, n *node) {
 		key, why string
 		wrong    bool
 	}{
-		{"spacing", "spacing is for rate, or for users that think; other users send as soon as they have their answer", l.Rate == nil && l.Think == 0 && d.has(n.child("spacing"))},
+		{"spacing", "spacing is for rate, or for users that think; other users send as soon as they have their answer", l.Rate == nil && l.Think == 0 && !l.Session && d.has(n.child("spacing"))},
 		{"insecure", noCertificate, l.Insecure && !l.Secure()},
 		{"ca_file", noCertificate, l.CAFile != "" && !l.Secure()},
 		{"cert_file", noCertificate, l.CertFile != "" && !l.Secure()},
@@ -201,6 +208,7 @@ func (d *decoder) checkLoad(l *experiment.Load, n *node) {
 		{"server_name", noCertificate, l.Name != "" && !l.Secure()},
 		{"streams", "a connection of HTTP/1.1 has one request at a time; use the protocol h2 or h2c", l.Streams > 0 && !l.HTTP2()},
 		{"think", "think is for users; a rate does not depend on the answers", l.Think > 0 && l.Users == nil},
+		{"session", "a session is a mix of HTTP/1.1: list its requests in mix, use the protocol http/1.1 or https, and leave out grpc", l.Session && (len(l.Mix) == 0 || l.HTTP2())},
 		{"waiting", "waiting is for rate; a user has one request at a time", l.Waiting != nil && l.Rate == nil},
 	} {
 		if c.wrong {

@@ -395,7 +395,7 @@ func TestErrorsOfSettings(t *testing.T) {
 		{"not UTF-8", "the command", "services.as-it-is.command", []string{"caf\xe9"}, `the command: "caf\xe9" is not UTF-8`},
 		{"a key that is not UTF-8", "-H", "load.request.headers", map[string]string{"caf\xe9": "x"}, `-H: "caf\xe9" is not UTF-8`},
 		{"empty", "the command", "services.as-it-is.command", []string{}, `the command: services.as-it-is.command is empty`},
-		{"no such field", "-x", "load.colour", "red", `-x: unknown key "load.colour"; keys: request, mix, protocol, insecure, ca_file, cert_file, key_file, session_tickets, source, server_name, users, rate, find, benchmark, requests, spacing, think, waiting, agents, threads, connections, streams, timeout`},
+		{"no such field", "-x", "load.colour", "red", `-x: unknown key "load.colour"; keys: request, mix, session, protocol, insecure, ca_file, cert_file, key_file, session_tickets, source, server_name, users, rate, find, benchmark, requests, spacing, think, waiting, agents, threads, connections, streams, timeout`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := tried()

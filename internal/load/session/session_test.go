@@ -1,0 +1,168 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func planned(t *testing.T, steps ...Step) *Plan {
+	t.Helper()
+	p, err := NewPlan(steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// answer is an answer of HTTP/1.1 with these headers and a body with its length.
+func answer(body string, headers ...string) []byte {
+	return []byte("HTTP/1.1 200 OK\r\n" + strings.Join(append(headers, "Connection: close"), "\r\n") + "\r\n\r\n" + body)
+}
+
+func TestCaptures(t *testing.T) {
+	chunked := []byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n3\r\n 7}\r\n0\r\n\r\n")
+	for _, c := range []struct {
+		capture string
+		answer  []byte
+		want    string // "": it is missing
+	}{
+		{"json:$.token", answer(`{"token": "t-1"}`), "t-1"},
+		{"json:$.a", chunked, "7"},
+		{"json:$.items[1]['id']", answer(`{"items": [{"id": 1}, {"id": 9007199254740993}]}`), "9007199254740993"},
+		{"json:$..id", answer(`{"x": {"id": true}}`), "true"},
+		{"json:$.x", answer(`{"x": {"id": [1, "b"]}}`), `{"id":[1,"b"]}`},
+		{"json:$.x", answer(`{"x": null}`), ""},
+		{"json:$.y", answer(`{"x": 1}`), ""},
+		{"json:$.x", answer(`no JSON`), ""},
+		{"json:$.x", answer("{\"x\": \"a\\r\\nHost: b\"}"), ""}, // it would be another header
+		{"json:$.x", answer(`{"x": "` + strings.Repeat("a", mostValue+1) + `"}`), ""},
+		{"header:location", answer("", "Location: /orders/17"), "/orders/17"},
+		{"header:Location", answer(""), ""},
+		{`regex:name="csrf" value="([^"]*)"`, answer(`<input name="csrf" value="a=b">`), "a=b"},
+		{`regex:[0-9]+`, answer(`id 42, 43`), "42"},
+		{`regex:x(y)?z`, answer(`xz`), ""}, // an empty value is one, see below
+		{`regex:nothing`, answer(`x`), ""},
+	} {
+		p := NewPool(planned(t, Step{Capture: map[string]string{"v": c.capture}}, Step{}), false, 1, 0, 1)
+		s := p.Take(0)
+		s.Keep(c.answer[:7])
+		s.Keep(c.answer[7:])
+		missing := p.Capture(s)
+		if s.Values[1] != c.want {
+			t.Errorf("%s of %q is %q; want %q", c.capture, c.answer, s.Values[1], c.want)
+		}
+		if empty := strings.Contains(c.capture, "x(y)"); slices.Equal(missing, []string{"v"}) != (c.want == "" && !empty) {
+			t.Errorf("%s of %q: missing %q", c.capture, c.answer, missing)
+		}
+	}
+}
+
+func TestBadCaptures(t *testing.T) {
+	for _, c := range []struct{ capture, want string }{
+		{"$.token", "capture: v: \"$.token\": want json:$.path, header:NAME or regex:TEXT"},
+		{"json:", "want json:$.path"},
+		{"json:token", "jsonpath"},
+		{"regex:(", "missing closing )"},
+		{"xpath://a", "want json:$.path"},
+		{"", "want json:$.path"},
+	} {
+		if _, err := NewPlan([]Step{{Capture: map[string]string{"v": c.capture}}}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v; want %s", c.capture, err, c.want)
+		}
+	}
+}
+
+// Names of earlier steps keep their indices.
+func TestNames(t *testing.T) {
+	first := Names(nil, map[string]string{"b": "", "a": ""})
+	all := Names(first, map[string]string{"c": "", "a": ""})
+	if want := []string{Number, "a", "b", "c"}; !slices.Equal(all, want) || !slices.Equal(first, want[:3]) {
+		t.Errorf("%q, then %q; want %q", first, all, want)
+	}
+}
+
+func TestCookies(t *testing.T) {
+	p := NewPool(planned(t, Step{}, Step{}, Step{}), false, 1, 0, 1)
+	s := p.Take(0)
+	send := func() string { return string(s.AppendCookies(nil)) }
+	if got := send(); got != "" {
+		t.Errorf("a new session sends %q", got)
+	}
+	for _, c := range []struct {
+		headers []string
+		want    string
+	}{
+		{[]string{"Set-Cookie: sid=1; Path=/; HttpOnly", "Set-Cookie: b=2"}, "Cookie: sid=1; b=2\r\n"},
+		{[]string{"Set-Cookie: sid=3", "Set-Cookie: b=; Max-Age=0"}, "Cookie: sid=3\r\n"},
+		{[]string{"Set-Cookie: sid=gone; Expires=Thu, 01 Jan 1970 00:00:00 GMT"}, ""},
+	} {
+		s.Keep(answer("", c.headers...))
+		p.Capture(s)
+		if got := send(); got != c.want {
+			t.Errorf("after %q: %q; want %q", c.headers, got, c.want)
+		}
+		p.End(s, true, 0)
+	}
+	if again := p.Take(0); len(again.AppendCookies(nil)) > 0 {
+		t.Error("a new session has the cookies of an earlier one")
+	}
+}
+
+// A session waits for its think time. A new one begins if none is ready. One without a good
+// answer is over.
+func TestPool(t *testing.T) {
+	p := NewPool(planned(t, Step{Think: time.Second, Capture: map[string]string{"v": "header:V"}}, Step{}), true, 1, 1, 4)
+	a := p.Take(0)
+	if a.Values[0] != "2" || a.Step() != 0 {
+		t.Errorf("the first session of the second of four loops is number %s, at step %d", a.Values[0], a.Step())
+	}
+	a.Values[1] = "v"
+	if how, pause := p.End(a, true, time.Second); how != GoesOn || pause != time.Second {
+		t.Errorf("after the first step: %v, a pause of %v", how, pause)
+	}
+	b := p.Take(1999 * time.Millisecond)
+	if b == a || b.Values[0] != "6" {
+		t.Errorf("a session was taken before its pause ended; or the next is %s, not 6", b.Values[0])
+	}
+	if how, _ := p.End(b, false, 0); how != Broken {
+		t.Errorf("a bad answer: %v", how)
+	}
+	if c := p.Take(2 * time.Second); c != a || c.Step() != 1 || c.Values[1] != "v" {
+		t.Errorf("after its pause session %s is at step %d with %q", c.Values[0], c.Step(), c.Values[1])
+	}
+	p.Return(a, 3*time.Second)
+	if c := p.Take(3 * time.Second); c != a || c.Step() != 1 {
+		t.Error("a session whose request was not sent does not go on")
+	}
+	if how, _ := p.End(a, true, 4*time.Second); how != Whole {
+		t.Errorf("after the last step: %v", how)
+	}
+	for range 2 {
+		if c := p.Take(5 * time.Second); c.Step() != 0 || c.Values[1] != "" {
+			t.Errorf("a new session is at step %d with %q", c.Step(), c.Values[1])
+		}
+	}
+}
+
+// What a service sends breaks nothing.
+func FuzzCapture(f *testing.F) {
+	f.Add(answer(`{"token": "t-1"}`, "Set-Cookie: a=b"))
+	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"))
+	p, err := NewPlan([]Step{{Capture: map[string]string{"a": "json:$..a", "b": "header:A", "c": "regex:a(.*)"}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		pool := NewPool(p, false, 1, 0, 1)
+		s := pool.Take(0)
+		s.Keep(answer)
+		pool.Capture(s)
+		for _, v := range append(s.Values, string(s.AppendCookies(nil))) {
+			if strings.ContainsAny(strings.TrimSuffix(v, "\r\n"), "\r\n\x00") {
+				t.Errorf("%q ends a line of a header", v)
+			}
+		}
+	})
+}
