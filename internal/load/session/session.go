@@ -84,7 +84,8 @@ type Session struct {
 	cookies []cookie
 	step    int
 	ready   time.Duration // when its next request may be sent
-	answer  []byte        // to its request, as far as it is kept
+	most    int           // bytes of the answer to its request that are kept
+	answer  []byte        // nil: the request is not under way
 }
 
 // cookie is what a service has set. Its path and its domain are not obeyed: a session talks to
@@ -94,15 +95,17 @@ type cookie struct{ name, value string }
 // Step is the index of the session's next request.
 func (s *Session) Step() int { return s.step }
 
-// Bounds of what is kept of an answer, in bytes, and of a captured value.
+// Bounds of what is kept of an answer, in bytes: of one with values to capture, and of one that
+// can have cookies only; and of a captured value.
 const (
-	mostKept  = 1 << 20
-	mostValue = 16 << 10
+	mostKept   = 1 << 20
+	mostOfHead = 16 << 10
+	mostValue  = 16 << 10
 )
 
 // Keep keeps bytes of the answer.
 func (s *Session) Keep(p []byte) {
-	s.answer = append(s.answer, p[:min(len(p), mostKept-len(s.answer))]...)
+	s.answer = append(s.answer, p[:min(len(p), s.most-len(s.answer))]...)
 }
 
 // AppendCookies appends the header with the session's cookies, if it has any.
@@ -124,7 +127,7 @@ func (s *Session) AppendCookies(b []byte) []byte {
 // take takes the cookies and the values from the answer that was kept. It returns the names of
 // the values that the answer does not have.
 func (s *Session) take(step *Step, names []string) (missing []string) {
-	head, body, err := parse(s.answer, step.Head)
+	head, body, err := parse(s.answer, step)
 	if err != nil {
 		for _, c := range step.captures {
 			missing = append(missing, names[c.index])
@@ -175,11 +178,12 @@ func sendable(value string) bool {
 	return true
 }
 
-// parse parses an answer of HTTP/1.1, whose end may have been cut off.
-func parse(answer []byte, toHead bool) (*http.Response, []byte, error) {
+// parse parses an answer of HTTP/1.1, whose end may have been cut off. It reads the body if the
+// step takes something from the answer.
+func parse(answer []byte, step *Step) (*http.Response, []byte, error) {
 	from := bufio.NewReader(bytes.NewReader(answer))
 	asked := &http.Request{Method: http.MethodGet}
-	if toHead {
+	if step.Head {
 		asked.Method = http.MethodHead
 	}
 	for {
@@ -189,6 +193,9 @@ func parse(answer []byte, toHead bool) (*http.Response, []byte, error) {
 		}
 		if head.StatusCode < 200 { // an interim answer: the real one follows
 			continue
+		}
+		if len(step.captures) == 0 {
+			return head, nil, nil
 		}
 		body, err := io.ReadAll(head.Body)
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -206,6 +213,8 @@ type Pool struct {
 	next   uint64 // number of the next session
 	stride uint64
 	spare  []*Session
+	// buffers are of answers: as many as there are requests under way, not as sessions.
+	buffers [][]byte
 }
 
 // NewPool makes the pool of one of several loops, which share the numbers. Pauses are constant if
@@ -223,10 +232,29 @@ func NewPool(plan *Plan, even bool, seed uint64, share, shares int) *Pool {
 // Take takes the session that waits longest for its next request or, if none may send it at the
 // time now, a new one.
 func (p *Pool) Take(now time.Duration) *Session {
-	if len(p.idle) > 0 && p.idle[0].ready <= now {
-		return heap.Pop(&p.idle).(*Session)
+	s := p.waiting(now)
+	if s == nil {
+		s = p.begin()
 	}
-	var s *Session
+	if s.most = mostKept; len(p.plan.steps[s.step].captures) == 0 {
+		s.most = mostOfHead
+	}
+	if n := len(p.buffers); n > 0 {
+		s.answer, p.buffers = p.buffers[n-1], p.buffers[:n-1]
+	}
+	return s
+}
+
+// waiting is the session whose next request may be sent since the longest time; nil: none may.
+func (p *Pool) waiting(now time.Duration) *Session {
+	if len(p.idle) == 0 || p.idle[0].ready > now {
+		return nil
+	}
+	return heap.Pop(&p.idle).(*Session)
+}
+
+// begin is a new session.
+func (p *Pool) begin() (s *Session) {
 	if n := len(p.spare); n > 0 {
 		s, p.spare = p.spare[n-1], p.spare[:n-1]
 	} else {
@@ -239,6 +267,7 @@ func (p *Pool) Take(now time.Duration) *Session {
 
 // Return gives back a session whose request was not sent.
 func (p *Pool) Return(s *Session, now time.Duration) {
+	p.reuse(s)
 	s.ready = now
 	heap.Push(&p.idle, s)
 }
@@ -262,7 +291,8 @@ const (
 // End ends a session's request at the time done. It returns for how long the user pauses then,
 // after which the session goes on.
 func (p *Pool) End(s *Session, good bool, done time.Duration) (how Ending, pause time.Duration) {
-	s.answer, pause = s.answer[:0], p.thinks[s.step].Next()
+	p.reuse(s)
+	pause = p.thinks[s.step].Next()
 	switch s.step++; {
 	case !good:
 		how = Broken
@@ -276,6 +306,13 @@ func (p *Pool) End(s *Session, good bool, done time.Duration) (how Ending, pause
 	s.step, s.cookies = 0, s.cookies[:0]
 	p.spare = append(p.spare, s)
 	return how, pause
+}
+
+// reuse takes a session's buffer.
+func (p *Pool) reuse(s *Session) {
+	if s.answer != nil {
+		p.buffers, s.answer = append(p.buffers, s.answer[:0]), nil
+	}
 }
 
 // idle is a heap, the session that is ready first on top.
