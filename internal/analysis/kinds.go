@@ -82,7 +82,7 @@ func (c *cell) kinds(all *sums.Total) []summary.KindFigures {
 	}
 	costs := endpoints.Costs(intervals)
 	figures := make([]summary.KindFigures, len(names))
-	ended, cpu := 0.0, 0.0
+	ended := 0.0
 	for i, name := range names {
 		k := all.Client.Kinds[name]
 		f := summary.KindFigures{Name: name, Requests: k.Ended, Latency: summary.QuantilesOf(k.Latency)}
@@ -91,17 +91,12 @@ func (c *cell) kinds(all *sums.Total) []summary.KindFigures {
 		}
 		if costs != nil {
 			f.Cost(costs[i])
-			cpu += float64(k.Ended) * max(0, costs[i].Each)
 		}
 		ended += float64(k.Ended)
 		figures[i] = f
 	}
 	for i := range figures {
-		f := &figures[i]
-		f.Share = float64(f.Requests) / max(1, ended)
-		if costs != nil && cpu > 0 {
-			f.ShareOfCPU = new(float64(f.Requests) * max(0, costs[i].Each) / cpu)
-		}
+		figures[i].Share = float64(figures[i].Requests) / max(1, ended)
 	}
 	slices.SortStableFunc(figures, func(a, b summary.KindFigures) int { return a.Compare(&b) })
 	return figures

@@ -104,7 +104,25 @@ func (s *Searches) BreakingPoint() *summary.BreakingPoint {
 	s.note(b, bounds, finding.SomeGaveBounds)
 	s.note(b, below, finding.SomeFoundNoLoad)
 	s.note(b, none, finding.SomeLeftOut)
+	if b.Load() != nil && !b.AtLeast && !b.Untested {
+		b.FirstKind = s.firstKind()
+	}
 	return b
+}
+
+// firstKind is the kind of request that breaks first, at the lowest loads that were missed.
+func (s *Searches) firstKind() string {
+	missed, tested := sums.New(), sums.New()
+	for _, one := range s.All {
+		if held := one.Tested(); held != nil {
+			tested.Merge(held)
+		}
+		steps := slices.SortedStableFunc(slices.Values(one.missedSteps()), func(x, y *ReplayedStep) int { return cmp.Compare(x.Load, y.Load) })
+		for i := 0; i < len(steps) && steps[i].Load == steps[0].Load; i++ {
+			missed.Merge(steps[i].window.Sums)
+		}
+	}
+	return s.Goal.FirstKind(missed, tested)
 }
 
 // Steps returns one entry per load that windows held, ascending.

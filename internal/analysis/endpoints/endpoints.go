@@ -2,8 +2,10 @@
 // it: the service's CPU time is that of all its requests together. But the mix of kinds varies from
 // one interval to the next, by chance or on purpose, and the CPU time varies with it.
 //
-// It is least squares without an intercept: what the service does beside its requests counts as
-// theirs, as it does in the CPU time per request of a load of one kind. The package is pure.
+// It is least squares with an intercept, which is what the service does beside its requests: timers,
+// and what a collector does however many there are. If about as many requests end in each interval,
+// as of evenly spaced ones, nothing separates the two, and this work counts as that of the requests,
+// as it does in the CPU time per request of a load of one kind. The package is pure.
 package endpoints
 
 import "math"
@@ -14,8 +16,9 @@ type Interval struct {
 	Ended []float64 // requests that ended, by kind
 }
 
-// Cost is the CPU time of a request of a kind in s, and its standard error.
-type Cost struct{ Each, Error float64 }
+// Cost is the CPU time of a request of a kind in s, its standard error, and the share that the
+// requests of the kind have of the CPU time of the intervals, 0..1.
+type Cost struct{ Each, Error, Share float64 }
 
 const (
 	// enough is how many intervals there must be for each kind.
@@ -23,11 +26,13 @@ const (
 	// flat is the share of its length that must remain of a column of the counts once what the
 	// columns before explain is taken away: below it the mix does not vary.
 	flat = 1e-6
+	// dispersed is the least index of dispersion of the number of requests in an interval with
+	// which the work beside them is estimated. That of arrivals at random is 1.
+	dispersed = 0.25
 )
 
 // Costs are the costs of the kinds, in their order; nil: the intervals are too few, or some kind
-// always comes in the same proportion to others. The errors allow for intervals that scatter by
-// different amounts (HC3, MacKinnon and White 1985).
+// always comes in the same proportion to others.
 func Costs(all []Interval) []Cost {
 	if len(all) == 0 {
 		return nil
@@ -36,56 +41,87 @@ func Costs(all []Interval) []Cost {
 	if len(all) < enough*kinds {
 		return nil
 	}
-	// The normal equations, of counts that are scaled to like sizes.
-	scale := make([]float64, kinds)
-	for _, i := range all {
-		for k, n := range i.Ended {
-			scale[k] += n * n
+	rows, cpu, ended := make([][]float64, len(all)), 0.0, 0.0
+	totals := make([]float64, kinds)
+	for i, one := range all {
+		rows[i] = append(append(rows[i], one.Ended...), 1)
+		cpu += one.CPU
+		for k, n := range one.Ended {
+			totals[k], ended = totals[k]+n, ended+n
+		}
+	}
+	costs, left := fit(rows, all)
+	if left*ended/float64(len(all)) < dispersed {
+		for i := range rows {
+			rows[i] = rows[i][:kinds]
+		}
+		costs, _ = fit(rows, all)
+	}
+	if costs == nil || cpu <= 0 {
+		return nil
+	}
+	costs = costs[:kinds]
+	for k := range costs {
+		costs[k].Share = totals[k] * costs[k].Each / cpu
+	}
+	return costs
+}
+
+// fit is the least squares of the CPU time on the columns of the rows, and the share of its length
+// that remains of the last column once what the others explain is taken away. The errors allow
+// for intervals that scatter by different amounts (HC3, MacKinnon and White 1985).
+func fit(rows [][]float64, all []Interval) (costs []Cost, left float64) {
+	n := len(rows[0])
+	// The normal equations, of columns that are scaled to like sizes.
+	scale := make([]float64, n)
+	for _, row := range rows {
+		for k, v := range row {
+			scale[k] += v * v
 		}
 	}
 	for k := range scale {
 		if scale[k] == 0 {
-			return nil // a kind of which no request ended
+			return nil, 0 // a kind of which no request ended
 		}
 		scale[k] = math.Sqrt(scale[k])
 	}
-	products, right := square(kinds), make([]float64, kinds)
-	for _, i := range all {
-		for a := range kinds {
-			x := i.Ended[a] / scale[a]
-			right[a] += x * i.CPU
-			for b := range kinds {
-				products[a][b] += x * i.Ended[b] / scale[b]
+	products, right := square(n), make([]float64, n)
+	for i, row := range rows {
+		for a := range n {
+			x := row[a] / scale[a]
+			right[a] += x * all[i].CPU
+			for b := range n {
+				products[a][b] += x * row[b] / scale[b]
 			}
 		}
 	}
 	inverse := inverted(products)
 	if inverse == nil {
-		return nil
+		return nil, 0
 	}
 	each := times(inverse, right)
-	middle := square(kinds)
-	x := make([]float64, kinds)
-	for _, i := range all {
-		off := i.CPU
-		for k := range kinds {
-			x[k] = i.Ended[k] / scale[k]
+	middle := square(n)
+	x := make([]float64, n)
+	for i, row := range rows {
+		off := all[i].CPU
+		for k := range n {
+			x[k] = row[k] / scale[k]
 			off -= x[k] * each[k]
 		}
 		leverage := dot(x, times(inverse, x))
 		off /= max(1-leverage, 1e-9)
-		for a := range kinds {
-			for b := range kinds {
+		for a := range n {
+			for b := range n {
 				middle[a][b] += off * off * x[a] * x[b]
 			}
 		}
 	}
-	costs := make([]Cost, kinds)
-	for k := range kinds {
+	costs = make([]Cost, n)
+	for k := range n {
 		variance := dot(inverse[k], times(middle, inverse[k]))
 		costs[k] = Cost{Each: each[k] / scale[k], Error: math.Sqrt(variance) / scale[k]}
 	}
-	return costs
+	return costs, 1 / inverse[n-1][n-1] // of a column of length 1
 }
 
 func square(n int) [][]float64 {

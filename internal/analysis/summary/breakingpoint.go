@@ -19,9 +19,12 @@ type BreakingPoint struct {
 	// which missed the objective. The cell's own figures are of other windows: those that
 	// tested the answer. Empty: Evidence is not about windows of a search.
 	EvidenceAt []float64 `json:"evidence_at,omitempty"`
-	Reason     string    `json:"reason"`    // why there is none, or only a bound, in words: Why
-	TrafficS   float64   `json:"traffic_s"` // seconds of load that the search took, in its longest trial
-	Searches   int       `json:"searches"`  // trials that gave an answer, by a search or a ramp, each with its own start
+	Reason     string    `json:"reason"` // why there is none, or only a bound, in words: Why
+	// FirstKind is the kind of request that misses the objective just above the breaking point,
+	// while all others hold it; "": none is shown to.
+	FirstKind string  `json:"first_kind,omitempty"`
+	TrafficS  float64 `json:"traffic_s"` // seconds of load that the search took, in its longest trial
+	Searches  int     `json:"searches"`  // trials that gave an answer, by a search or a ramp, each with its own start
 	// DisturbedBy is who else took CPU during the search: Neighbours, Hypervisor;
 	// empty: nobody.
 	DisturbedBy []string `json:"disturbed_by,omitempty"`

@@ -18,13 +18,14 @@ type KindFigures struct {
 	CPUMS      *float64 `json:"cpu_per_request_ms"`
 	CPULow     *float64 `json:"cpu_per_request_ms_low"`
 	CPUHigh    *float64 `json:"cpu_per_request_ms_high"`
-	ShareOfCPU *float64 `json:"share_of_cpu"` // of the requests of all kinds, 0..1
+	ShareOfCPU *float64 `json:"share_of_cpu"` // of the service, 0..1
 }
 
 // Cost sets the CPU time of a request.
 func (f *KindFigures) Cost(c endpoints.Cost) {
 	const ms, z = 1000, 1.96
-	f.CPUMS, f.CPULow, f.CPUHigh = new(ms*c.Each), new(ms*max(0, c.Each-z*c.Error)), new(ms*(c.Each+z*c.Error))
+	f.ShareOfCPU = new(min(1, max(0, c.Share)))
+	f.CPUMS, f.CPULow, f.CPUHigh = new(ms*max(0, c.Each)), new(ms*max(0, c.Each-z*c.Error)), new(ms*max(0, c.Each+z*c.Error))
 }
 
 // Compare orders kinds: those with most CPU time first, else those with most requests.
@@ -33,4 +34,13 @@ func (f *KindFigures) Compare(o *KindFigures) int {
 		return cmp.Compare(*o.ShareOfCPU, *f.ShareOfCPU)
 	}
 	return cmp.Compare(o.Requests, f.Requests)
+}
+
+// EndsOfShare are the ends of the 95% interval of ShareOfCPU; false: they are not known.
+func (f *KindFigures) EndsOfShare() (low, high float64, known bool) {
+	if f.CPUMS == nil || f.CPULow == nil || f.CPUHigh == nil || f.ShareOfCPU == nil || *f.CPUMS <= 0 {
+		return 0, 0, false
+	}
+	share := *f.ShareOfCPU / *f.CPUMS
+	return share * *f.CPULow, min(1, share**f.CPUHigh), true
 }

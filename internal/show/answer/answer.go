@@ -47,7 +47,7 @@ func Of(s *summary.Summary) Answer {
 		answer.What = fmt.Sprintf("Interrupted after %d of %s. %s", e.TrialsDone, display.Counted(int64(e.TrialsPlanned), "trial"), answer.What)
 	}
 	answer.Caveats = a.caveats(answer)
-	return answer
+	return answer.withKinds(a.about())
 }
 
 // OfLoad is the answer about one service, named for a sentence, under a load.
@@ -60,7 +60,7 @@ func OfLoad(c *summary.Cell, name string) Answer {
 		answer = a.single(0)
 	}
 	answer.Caveats = a.caveats(answer)
-	return answer
+	return answer.withKinds(a.about())
 }
 
 // asked is a record that is asked for its answer.
