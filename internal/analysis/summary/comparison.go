@@ -4,7 +4,8 @@ import "strings"
 
 // Comparison compares one figure of a cell with a baseline, by the tests of Ranking: the
 // objective's quantile (p99 without one), the breaking point of a search, or each
-// figure of a benchmark. The baseline is the first cell that has enough trials of it.
+// figure of a benchmark. The baseline is the first cell that has enough trials of it; of a
+// server that is held against the one before a change, the cell of that one.
 // Shift is the Hodges-Lehmann estimate.
 type Comparison struct {
 	Cell        int     `json:"cell"`

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // drawn is a record of two services: the searches and the trials at the common load of each,
@@ -92,5 +93,19 @@ func TestChangesAreOneFamily(t *testing.T) {
 		} else if d.Metric == "memory_peak" && (d.Verdict != Higher || *d.PHolm != 5**d.P) {
 			t.Errorf("memory_peak is %s, p %v, corrected %v", d.Verdict, *d.P, *d.PHolm)
 		}
+	}
+}
+
+// TestComparisonsOfAChangeGoFromOldToNew: as its answer does, also where the new server is the
+// first cell.
+func TestComparisonsOfAChangeGoFromOldToNew(t *testing.T) {
+	s := drawn(rand.New(rand.NewPCG(36, 2)), map[string]float64{"p99": 2}).Common
+	s.Experiment.Server = &experiment.Server{Settings: []experiment.Setup{{Service: "new"}, {Service: "old", Before: true}}}
+	for i := range s.Cells {
+		s.Cells[i].Cell = i
+	}
+	all, _ := Tests(s, "latency_ms.p99")
+	if len(all) != 1 || all[0].Cell != 0 || all[0].Baseline != 1 || all[0].Shift < 50 || all[0].Low <= 0 || all[0].Value <= all[0].Base {
+		t.Errorf("%+v", all)
 	}
 }

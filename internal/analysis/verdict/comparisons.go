@@ -7,8 +7,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
-// Tests compares one figure of each cell with that of the first cell that has
-// enough trials, and returns the evidence for each pair: of more than stats.MostRanked cells for
+// Tests compares one figure of each cell with that of the baseline, and returns the evidence for each pair: of more than stats.MostRanked cells for
 // the pairs of which one is the first, the lowest or the highest. A pair whose shift or interval
 // is not a number has evidence only, and is in Unbounded.
 func Tests(s *summary.Summary, path string) (all []summary.Comparison, ranking []summary.Evidence) {
@@ -18,8 +17,7 @@ func Tests(s *summary.Summary, path string) (all []summary.Comparison, ranking [
 
 func tests(s *summary.Summary, path string) (all []summary.Comparison, unbounded []summary.Unbounded, ranking []summary.Evidence) {
 	r := Rank(s, path)
-	paired := r.paired()
-	base := -1
+	paired, base := r.paired(), r.baseline(s.Experiment.Server.Against())
 	for i, x := range r.cells {
 		for j := range i {
 			if !paired[i] && !paired[j] {
@@ -30,9 +28,7 @@ func tests(s *summary.Summary, path string) (all []summary.Comparison, unbounded
 			}
 		}
 		switch {
-		case r.at[i] < 0:
-		case base < 0:
-			base = i
+		case r.at[i] < 0, i == base:
 		default:
 			switch c, bounded := r.comparison(i, base); {
 			case bounded:
@@ -50,6 +46,24 @@ func tests(s *summary.Summary, path string) (all []summary.Comparison, unbounded
 		all[i].PHolm = corrected
 	}
 	return all, unbounded, ranking
+}
+
+// baseline is the cell of the service before a change if its figure is tested, else the first
+// whose figure is; -1: none.
+func (r *Ranking) baseline(before string) int {
+	first := -1
+	for i, c := range r.cells {
+		if r.at[i] < 0 {
+			continue
+		}
+		if before != "" && c.Service == before {
+			return i
+		}
+		if first < 0 {
+			first = i
+		}
+	}
+	return first
 }
 
 // paired are the cells, by their places, that have evidence against each other cell: all of a

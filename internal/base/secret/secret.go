@@ -3,7 +3,7 @@
 // texts, and makes keyed hashes by which two records compare without the values.
 //
 // A value is hidden by its name, not by its content: the program cannot know which text
-// is a secret. Except for the file of the key, the package is pure.
+// is a secret. Only a JSON Web Token has a form of its own. Except for the file of the key, the package is pure.
 package secret
 
 import (
@@ -18,9 +18,9 @@ const Mask = "(redacted)"
 var (
 	// endings are the endings of words that name a secret: PGPASSWORD, authToken.
 	endings = []string{"password", "passwords", "passwd", "passphrase", "secret", "secrets", "token",
-		"credential", "credentials", "apikey", "accesskey", "secretkey", "privatekey"}
-	// words name a secret as a whole word: DB_PASS, MYSQL_PWD, SENTRY_DSN.
-	words = []string{"pass", "pwd", "dsn"}
+		"credential", "credentials", "apikey", "accesskey", "secretkey", "privatekey", "signature", "sessionid", "sessid"}
+	// words name a secret as a whole word: DB_PASS, MYSQL_PWD, SENTRY_DSN, and the sig of a signed URL.
+	words = []string{"pass", "pwd", "dsn", "sig", "jwt", "otp"}
 	// keys are the words before key in the name of a secret; a key alone is one only in
 	// the name of a variable, as in SSH_KEY. In a query, ?key=5 is a row of a table.
 	keys = []string{"api", "access", "secret", "private", "signing", "encryption", "auth"}

@@ -50,7 +50,7 @@ func TestTextWithoutSecrets(t *testing.T) {
 		"/x?api_key=abc#a":                                   "/x?api_key=(redacted)",
 		"host=db user=app password=s3cret dbname=shop":       "host=db user=app password=(redacted) dbname=shop",
 		"Server=db;Uid=app;Pwd=s3cret;":                      "Server=db;Uid=app;Pwd=(redacted);",
-		`{"user": "a", "password": "b", "n": 1}`:             `{"user": "a", "password": "b", "n": 1}`, // no name=value
+		`{"user": "a", "password": "b", "n": 1}`:             `{"user": "a", "password": "(redacted)", "n": 1}`,
 		"token=${token}":                                     "token=${token}",
 		"postgres://app:${pw}@db/":                           "postgres://app:${pw}@db/",
 		"--token=(redacted)":                                 "--token=(redacted)",
@@ -151,5 +151,20 @@ func TestKeyIsMadeOnceAndForItsOwnerOnly(t *testing.T) {
 	}
 	if k, err := OpenKey(dir); err == nil {
 		t.Errorf("the key was read through a link: %x", k)
+	}
+}
+
+func TestSecretsOfJSONAndOfTokens(t *testing.T) {
+	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N"
+	for text, want := range map[string]string{
+		`{"user": "bob", "password" : "a\"b", "client_secret":"x"}`: `{"user": "bob", "password" : "(redacted)", "client_secret":"(redacted)"}`,
+		`{"token": "", "token_type": "bearer", "password": null}`:   `{"token": "", "token_type": "bearer", "password": null}`,
+		"/reset/" + token + "/now":                                  "/reset/(redacted)/now",
+		"/s3?X-Amz-Signature=abc&X-Amz-Date=1&sig=d%3D":             "/s3?X-Amz-Signature=(redacted)&X-Amz-Date=1&sig=(redacted)",
+		"/design/eyJ.css": "/design/eyJ.css",
+	} {
+		if got := Text(text); got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
 	}
 }

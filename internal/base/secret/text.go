@@ -9,6 +9,11 @@ import (
 var (
 	// assigned is name=value in a query, a form, a connection string or a command.
 	assigned = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)=("[^"]*"|'[^']*'|[^\s&;,"'` + "`" + `]+)`)
+	// member is "name": "value" of JSON.
+	member = regexp.MustCompile(`"([A-Za-z][A-Za-z0-9_.-]*)"\s*:\s*"((?:[^"\\]|\\.)+)"`)
+	// token is a JSON Web Token: a header and claims, each an object of JSON in base64, and a
+	// signature (RFC 7519).
+	token = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{3,}(\.[A-Za-z0-9_-]+)?`)
 	// link begins a URL, up to a character that cannot be in one.
 	link   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>` + "`" + `]+`)
 	port   = regexp.MustCompile(`^([0-9]*|\$\{[^}]*\}|\{\{[^}]*\}\})$`)
@@ -44,8 +49,8 @@ func Hides(value string) bool {
 // Hidden reports whether a value was replaced by Mask. Older records have numbers in it.
 func Hidden(value string) bool { return strings.Contains(value, "(redacted") }
 
-// Replace replaces each secret in a text: the passwords of its URLs, and the values of the
-// fields name=value whose names are those of secrets.
+// Replace replaces each secret in a text: the passwords of its URLs, the values of the fields
+// name=value and "name": "value" whose names are those of secrets, and JSON Web Tokens.
 func Replace(text string, by func(value string) string) string {
 	text = link.ReplaceAllStringFunc(text, func(url string) string {
 		from, to := passwordIn(url)
@@ -54,7 +59,14 @@ func Replace(text string, by func(value string) string) string {
 		}
 		return url[:from] + by(url[from:to]) + url[to:]
 	})
-	return assigned.ReplaceAllStringFunc(text, func(s string) string {
+	text = member.ReplaceAllStringFunc(text, func(s string) string {
+		m := member.FindStringSubmatchIndex(s)
+		if !Field(s[m[2]:m[3]]) {
+			return s
+		}
+		return s[:m[4]] + by(s[m[4]:m[5]]) + s[m[5]:]
+	})
+	text = assigned.ReplaceAllStringFunc(text, func(s string) string {
 		name, value, _ := strings.Cut(s, "=")
 		if !Field(name) {
 			return s
@@ -65,6 +77,7 @@ func Replace(text string, by func(value string) string) string {
 		}
 		return s
 	})
+	return token.ReplaceAllStringFunc(text, by)
 }
 
 // passwordIn finds the password of a URL; from equals to if it has none. A password with

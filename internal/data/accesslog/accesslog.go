@@ -96,6 +96,12 @@ var (
 	// manager is a line of Nginx Proxy Manager: [time] - 200 200 - GET https HOST "/path".
 	manager  = regexp.MustCompile(`^\[[^\]]+\] (?:- )?(\d{3})(?: \S+)? - ([A-Z]+) https? (\S+) "(/[^"]*)"`)
 	balancer = regexp.MustCompile(`^(?:http|https|h2|grpcs) \d`) // a line of an AWS load balancer
+	// before is what stands before the status of an older one (a Classic Load Balancer), and of
+	// HAProxy.
+	before = regexp.MustCompile(`(?:^\d{4}-\S+ \S+ \S+:\d+ \S+ [-.\d]+ [-.\d]+ [-.\d]+|\] \S+ \S+/\S+ [-+/\d]+) +(\d{3}) `)
+	// escapes are the characters that a path cannot have, and how servers write them and a quote:
+	// \x22 (nginx, Apache), \" and \\ (Apache).
+	escapes = regexp.MustCompile(`\\x[0-9A-Fa-f]{2}|\\["\\]|[^!-~]`)
 )
 
 // parse reads a line; why is the reason for which it has no request.
@@ -133,7 +139,12 @@ func parse(line string) (e Entry, why string) {
 // as the host and port of CONNECT.
 func (e *Entry) target(text string) bool {
 	if strings.HasPrefix(text, "/") {
-		e.Path = text
+		e.Path = escapes.ReplaceAllStringFunc(text, func(s string) string {
+			if strings.HasPrefix(s, `\x`) {
+				return "%" + strings.ToUpper(s[2:])
+			}
+			return url.PathEscape(strings.TrimPrefix(s, `\`))
+		})
 		return true
 	}
 	u, err := url.Parse(text)
@@ -180,6 +191,10 @@ func statusOf(line string, end int) int {
 			return n
 		}
 	}
+	if m := before.FindStringSubmatch(line[:end]); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		return n
+	}
 	return 0
 }
 
@@ -199,7 +214,7 @@ var (
 	numbers = regexp.MustCompile(`^\d+$`)
 	uuids   = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 	hashes  = regexp.MustCompile(`^[0-9a-fA-F]{12,}$`)
-	tokens  = regexp.MustCompile(`^[A-Za-z0-9_-]{20,}$`)
+	tokens  = regexp.MustCompile(`^([A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9._-]+)$`) // also a JSON Web Token
 )
 
 // isID reports whether a part of a path names one of many things: a number, a UUID, a hash, or

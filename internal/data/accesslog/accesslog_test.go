@@ -25,7 +25,7 @@ func TestLines(t *testing.T) {
 		{"a proxy's absolute URL", `192.0.2.7 - - [29/Nov/2026:10:20:30 +0000] "GET http://shop.example:8080/a?b HTTP/1.1" 200 5`, Entry{at, "GET", "/a?b", "shop.example", 200}, ""},
 		{"Traefik, text", `192.0.2.7 - - [29/Nov/2026:10:20:30 +0000] "GET /x HTTP/1.1" 404 19 "-" "curl/8" 1 "web@docker" "http://10.0.0.2:80" 2ms`, Entry{at, "GET", "/x", "", 404}, ""},
 		{"HAProxy", `Nov 29 10:20:30 lb haproxy[14389]: 192.0.2.7:33317 [29/Nov/2026:10:20:30.000] in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {1wt.eu} {} "GET /index.html HTTP/1.1"`,
-			Entry{at, "GET", "/index.html", "", 0}, ""},
+			Entry{at, "GET", "/index.html", "", 200}, ""},
 		{"Envoy", `[2026-11-29T10:20:30.000Z] "GET /status/418 HTTP/1.1" 200 - 0 135 4 1 "-" "curl/7" "a-b" "httpbin:8000" "10.0.0.1:80"`, Entry{at, "GET", "/status/418", "", 200}, ""},
 		{"Envoy behind a container runtime", `2026-11-29T10:20:31.123456789Z stdout F [2026-11-29T10:20:30.000Z] "GET /a HTTP/2" 200 - 0 1 4 1`, Entry{at, "GET", "/a", "", 200}, ""},
 		{"AWS", `https 2026-11-29T10:20:30.000000Z app/lb/50dc6c495c0c9188 192.0.2.7:2817 10.0.0.1:80 0.000 0.001 0.000 201 200 34 366 "GET https://www.example.com:443/a?b=c HTTP/1.1" "curl/7.46.0" ECDHE TLSv1.2 arn "Root=1" "-" "-" 0`,
@@ -65,13 +65,26 @@ func TestLines(t *testing.T) {
 	}
 }
 
+func TestStatusesBeforeTheRequestAndEscapedPaths(t *testing.T) {
+	for line, want := range map[string]string{
+		`haproxy[1]: 192.0.2.7:1 [29/Nov/2026:10:20:30.000] in~ b/<NOSRV> 0/0/0/-1/63387    504 194 - - sH-- 1/1/1/1/0 0/0 "GET /a HTTP/1.1"`: "504 /a",
+		`2026-11-29T10:20:30.000000Z lb 192.0.2.7:2817 - -1 -1 -1 503 0 0 29 "GET http://h:80/b HTTP/1.1" "curl" - -`:                         "503 /b",
+		`192.0.2.7 - - [29/Nov/2026:10:20:30 +0000] "GET /\x22a\xc3\xa9\"é\\?q=1 HTTP/1.1" 200 5`:                                             "200 /%22a%C3%A9%22%C3%A9%5C?q=1",
+	} {
+		if e, why := parse(line); why != "" || fmt.Sprintf("%d %s", e.Status, e.Path) != want {
+			t.Errorf("%s\n got %d %s %s\nwant %s", line, e.Status, e.Path, why, want)
+		}
+	}
+}
+
 func TestRoutes(t *testing.T) {
 	for path, want := range map[string]string{
-		"/users/17/orders?page=2":                    "GET /users/{id}/orders",
-		"/a/018f3c1e-7a2b-7c3d-8e4f-5a6b7c8d9e0f/b":  "GET /a/{id}/b",
-		"/static/app.3f2a9c.js":                      "GET /static/app.3f2a9c.js",
-		"/blob/da39a3ee5e6b4b0d3255bfef95601890":     "GET /blob/{id}",
-		"/v1/t/eyJhbGciOiJIUzI1NiJ9_1234567890abcde": "GET /v1/t/{id}",
+		"/users/17/orders?page=2":                       "GET /users/{id}/orders",
+		"/a/018f3c1e-7a2b-7c3d-8e4f-5a6b7c8d9e0f/b":     "GET /a/{id}/b",
+		"/static/app.3f2a9c.js":                         "GET /static/app.3f2a9c.js",
+		"/blob/da39a3ee5e6b4b0d3255bfef95601890":        "GET /blob/{id}",
+		"/v1/t/eyJhbGciOiJIUzI1NiJ9_1234567890abcde":    "GET /v1/t/{id}",
+		"/r/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjg": "GET /r/{id}",
 		"/":                               "GET /",
 		"/about-our-long-company-history": "GET /about-our-long-company-history",
 	} {
@@ -138,7 +151,7 @@ func TestTrafficOfALog(t *testing.T) {
 
 func TestALogWithoutARequest(t *testing.T) {
 	for log, want := range map[string]string{
-		"":                       "no request can be repeated: all 0 lines are used",
+		"":                       "it is empty",
 		"started\nstopped\n":     "2 of 2 lines are left out, 2 " + reasonUnknown,
 		strings.Repeat("x", 3e6): "1 of 1 lines are left out, 1 " + reasonLong,
 	} {

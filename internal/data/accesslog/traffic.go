@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -47,7 +48,8 @@ type Arrivals struct {
 	BusiestMinute float64 `json:"busiest_minute_rps"`
 	BusiestSecond float64 `json:"busiest_second_rps"`
 	// Dispersion is the variance of the requests per second in the busiest hour divided by their
-	// mean: 1 of arrivals at random (Poisson), above of bursts; 0: the log covers no minute.
+	// mean: 1 of arrivals at random (Poisson), above of bursts, or of a rate that changes within
+	// the hour; 0: the log covers no minute, or has fewer than 100 requests in it.
 	Dispersion float64 `json:"dispersion"`
 	Hours      []Hour  `json:"hours"`
 }
@@ -92,6 +94,9 @@ func Of(r io.Reader) (*Traffic, error) {
 		t.Routes = append(t.Routes, Route{Route: name, Count: p.count, Distinct: len(p.of), Examples: most(p.of)})
 	}
 	slices.SortFunc(t.Routes, func(a, b Route) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Route, b.Route)) })
+	if lines == 0 {
+		return t, errors.New("it is empty")
+	}
 	if t.Used == 0 {
 		return t, fmt.Errorf("no request can be repeated: %s", t.Left())
 	}
@@ -188,7 +193,7 @@ func arrivals(seconds map[int64]int) *Arrivals {
 }
 
 // dispersion is the variance of the counts per second from one second to another, divided by
-// their mean; 0 of less than a minute.
+// their mean; 0 of less than a minute or of few requests, which show neither.
 func dispersion(seconds map[int64]int, from, to int64) float64 {
 	n := float64(to - from + 1)
 	if n < 60 {
@@ -199,6 +204,10 @@ func dispersion(seconds map[int64]int, from, to int64) float64 {
 		if at >= from && at <= to {
 			sum, squares = sum+float64(count), squares+float64(count)*float64(count)
 		}
+	}
+	const enough = 100 // requests, of which the index is known to 0.2
+	if sum < enough {
+		return 0
 	}
 	mean := sum / n
 	return (squares/n - mean*mean) / mean

@@ -26,7 +26,9 @@ var malformed = []struct {
 	{Curl, "curl http://h/ > /dev/null", "line 1, column 16: leave out the redirection of the command"},
 	{Curl, "TOKEN=x curl http://h/", "line 1, column 1: leave out the variables before the curl command"},
 	{Curl, "for i in 1 2; do curl http://h/; done", "line 1, column 1: leave out what stands around the curl command, such as a pipe"},
-	{Curl, "curl -F file=@a.png http://h/", "line 1, column 6: -F: forms of several parts are not read"},
+	{Curl, "curl -F file=@no.png http://h/", "line 1, column 6: -F: no.png does not exist"},
+	{Curl, "curl -F file http://h/", "line 1, column 6: -F: want name=content, name=@FILE or name=<FILE"},
+	{Curl, "curl -F a=b -d c=d http://h/", "line 1, column 20: -F excludes -d and -G; keep one"},
 	{Curl, "curl -sT a.png http://h/", "line 1, column 6: -T: a file is not sent; use --data-binary @FILE with -X PUT"},
 	{Curl, "curl --frobnicate http://h/", "line 1, column 6: --frobnicate is not understood; leave it out if the request does not need it"},
 	{Curl, "curl --heeder 'A: b' http://h/", "line 1, column 6: --heeder is not understood; did you mean --header?"},
@@ -36,7 +38,8 @@ var malformed = []struct {
 	{Curl, "curl http://h/ --data", "line 1, column 16: --data has no value"},
 	{Curl, "curl http://h/ -H 'no header'", "line 1, column 16: -H: want 'Name: value'"},
 	{Curl, "curl http://h/ -H @headers", "line 1, column 16: -H: a file of headers is not read; write each with -H"},
-	{Curl, "curl http://h/ -d @body.json", "line 1, column 16: -d: curl removes the line ends of a file here; use --data-binary @FILE, or write the data into the command"},
+	{Curl, "curl http://h/ -d @no.json", "line 1, column 16: -d: no.json does not exist"},
+	{Curl, "curl http://h/ -d @-", "line 1, column 16: -d: standard input is not read; name a file"},
 	{Curl, "curl http://h/ --data-binary @-", "line 1, column 16: --data-binary: standard input is not read; name a file"},
 	{Curl, "curl http://h/ -b cookies.txt", "line 1, column 16: -b: a file of cookies is not read; write them as name=value"},
 	{Curl, "curl -u user http://h/", "line 1, column 14: -u has no password, for which curl would ask; write USER:PASSWORD"},
@@ -97,7 +100,7 @@ var malformed = []struct {
 
 func TestMalformedInputs(t *testing.T) {
 	for _, c := range malformed {
-		in, err := Read(c.format, []byte(c.text))
+		in, err := Read(c.format, []byte(c.text), testFiles)
 		switch {
 		case err == nil:
 			t.Errorf("%v %q: read %+v", c.format, c.text, in)

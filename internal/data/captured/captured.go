@@ -1,7 +1,7 @@
 // Package captured reads requests from what people have already: commands of curl, HAR files
 // of browsers, targets of vegeta, and JSON with one request a line. Of an input it counts the
 // entries, the distinct requests, and what cannot be sent, by reason. It is pure: it opens no
-// file and no connection, and runs nothing of a command.
+// connection and runs nothing of a command, and its caller reads the files that one names.
 //
 // What was recorded is what is sent, but for the headers that a generator sets for itself:
 // see leftOut.
@@ -82,8 +82,11 @@ type Sent struct {
 	Dropped  []Count // other hosts, those with most entries first
 }
 
+// Files reads a file that a command of curl names, where what is sent is not the file unchanged.
+type Files func(name string) ([]byte, error)
+
 // Read reads an input. It is an error if it has no request that can be sent.
-func Read(f Format, data []byte) (*Input, error) {
+func Read(f Format, data []byte, files Files) (*Input, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // as Windows' tools begin a file
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
 		return nil, errors.New("it is in UTF-16; save it as UTF-8")
@@ -94,7 +97,7 @@ func Read(f Format, data []byte) (*Input, error) {
 	case f != Curl && isScript(text):
 		return nil, errScript
 	}
-	c := &collector{index: map[string]int{}}
+	c := &collector{index: map[string]int{}, files: files}
 	var err error
 	switch f {
 	case Curl:
@@ -224,6 +227,7 @@ func (in *Input) For(host string) Sent {
 // collector merges equal requests.
 type collector struct {
 	in     Input
+	files  Files
 	index  map[string]int // of a request, by its key
 	bodies int            // bytes
 	steps  bool           // equal requests are not merged

@@ -35,10 +35,18 @@ func shown(r *Request) string {
 	return strings.Join(parts, " ")
 }
 
+// testFiles are the files that commands of the tests name.
+func testFiles(name string) ([]byte, error) {
+	if text, ok := map[string]string{"body.json": "{\"a\":\r\n 1}\n", "a.png": "PNG\n", "dir/a.txt": "one\ntwo\n"}[name]; ok {
+		return []byte(text), nil
+	}
+	return nil, fmt.Errorf("%s does not exist", name)
+}
+
 // wantRequests compares what an input has with lines.
 func wantRequests(t *testing.T, f Format, text string, want ...string) *Input {
 	t.Helper()
-	in, err := Read(f, []byte(text))
+	in, err := Read(f, []byte(text), testFiles)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -88,7 +96,7 @@ GET http://a.example/1
 			t.Errorf("%s: %+v", c.target, s)
 		}
 	}
-	alone, err := Read(Lines, []byte(`{"path": "/"}`))
+	alone, err := Read(Lines, []byte(`{"path": "/"}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,11 +176,11 @@ func TestTooMuch(t *testing.T) {
 	for i := range MostRequests + 1 {
 		fmt.Fprintf(&b, "{\"path\": \"/%d\"}\n", i)
 	}
-	if _, err := Read(Lines, []byte(b.String())); err == nil || !strings.Contains(err.Error(), "10001 different requests, and the maximum is 10000") {
+	if _, err := Read(Lines, []byte(b.String()), nil); err == nil || !strings.Contains(err.Error(), "10001 different requests, and the maximum is 10000") {
 		t.Error(err)
 	}
 	body := `{"path": "/", "body": "` + strings.Repeat("a", MostBodies) + `"}` + "\n" + `{"path": "/", "body": "b"}`
-	if _, err := Read(Lines, []byte(body)); err == nil || !strings.Contains(err.Error(), "32 MiB together, and the maximum is 32 MiB") {
+	if _, err := Read(Lines, []byte(body), nil); err == nil || !strings.Contains(err.Error(), "32 MiB together, and the maximum is 32 MiB") {
 		t.Error(err)
 	}
 }
@@ -185,7 +193,7 @@ func TestSession(t *testing.T) {
 	if f, err := Detect([]byte(text)); err != nil || f != Session {
 		t.Errorf("detected %v, %v", f, err)
 	}
-	in, err := Read(Session, []byte(text))
+	in, err := Read(Session, []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,8 @@ type command struct {
 	data     []byte
 	hasData  bool
 	file     string // of --data-binary @FILE; "": none
+	parts    []part // of -F
+	files    Files
 	json     bool
 	get      bool // -G
 	head     bool // -I
@@ -51,10 +53,6 @@ var shorts = map[byte]string{
 	'F': "form", 'T': "upload-file", 'K': "config", 'x': "proxy", 'U': "proxy-user", 'E': "cert", 'n': "netrc", ':': "next", 'z': "time-cond", 'C': "continue-at", 'a': "append", 'p': "proxytunnel",
 }
 
-const (
-	noForms = "forms of several parts are not read"
-)
-
 // flags are the known flags by their long names.
 var flags = map[string]flag{
 	"request":         {value: true, do: func(c *command, v string) error { c.e.method = v; return nil }},
@@ -86,8 +84,8 @@ var flags = map[string]flag{
 	"key":             {value: true, own: true},
 	"connect-to":      {value: true, own: true},
 	"unix-socket":     {value: true, own: true},
-	"form":            {value: true, why: noForms},
-	"form-string":     {value: true, why: noForms},
+	"form":            {value: true, do: (*command).form},
+	"form-string":     {value: true, do: (*command).formString},
 	"upload-file":     {value: true, why: "a file is not sent; use --data-binary @FILE with -X PUT"},
 	"config":          {value: true, why: "a file of flags is not read; write them into the command"},
 	"resolve":         {value: true, why: "addresses are not replaced; write the address into the URL"},
@@ -136,7 +134,7 @@ func (c *collector) curl(text string) error {
 		if name := strings.ToLower(path.Base(strings.ReplaceAll(words[0].text, `\`, "/"))); name != "curl" && name != "curl.exe" {
 			return fmt.Errorf("%v: %q is not curl; copy the request as cURL", words[0].at, cut(words[0].text))
 		}
-		one := command{glob: true, unused: c.unused}
+		one := command{glob: true, unused: c.unused, files: c.files}
 		if err := one.read(words[1:]); err != nil {
 			return err
 		}
@@ -287,6 +285,12 @@ func (c *command) byteRange(value string) error {
 	return c.header("Range: bytes=" + value)
 }
 
+var (
+	errNoFile = errors.New("standard input is not read; name a file")
+	// lineEnds removes what curl removes of the file of -d @FILE.
+	lineEnds = strings.NewReplacer("\r", "", "\n", "", "\x00", "")
+)
+
 // post adds data to the body, after a separator.
 func (c *command) post(value, between string, files, unchanged bool) error {
 	if c.file != "" {
@@ -295,15 +299,20 @@ func (c *command) post(value, between string, files, unchanged bool) error {
 	if files && strings.HasPrefix(value, "@") {
 		name := value[1:]
 		switch {
+		case name == "" || name == "-":
+			return errNoFile
 		case !unchanged:
-			return errors.New("curl removes the line ends of a file here; use --data-binary @FILE, or write the data into the command")
+			content, err := c.files(name)
+			if err != nil {
+				return err
+			}
+			value = lineEnds.Replace(string(content))
 		case c.hasData:
 			return errors.New("a file cannot follow other data")
-		case name == "" || name == "-":
-			return errors.New("standard input is not read; name a file")
+		default:
+			c.file, c.hasData = name, true
+			return nil
 		}
-		c.file, c.hasData = name, true
-		return nil
 	}
 	if len(c.data) > 0 {
 		c.data = append(c.data, between...)
@@ -319,6 +328,8 @@ func percent(text string) string {
 		switch c := text[i]; {
 		case c >= '0' && c <= '9', c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', strings.IndexByte("-._~", c) >= 0:
 			b.WriteByte(c)
+		case c == ' ':
+			b.WriteByte('+')
 		default:
 			fmt.Fprintf(&b, "%%%02X", c)
 		}
@@ -326,14 +337,22 @@ func percent(text string) string {
 	return b.String()
 }
 
-// urlencoded is a value of --data-urlencode: content, =content or name=content.
-func urlencoded(value string) (string, error) {
+// urlencoded is a value of --data-urlencode: content, =content, name=content, or the file of
+// @FILE or name@FILE.
+func (c *command) urlencoded(value string) (string, error) {
 	i := strings.IndexAny(value, "=@")
 	switch {
 	case i < 0:
 		return percent(value), nil
+	case value[i] == '@' && (value[i+1:] == "" || value[i+1:] == "-"):
+		return "", errNoFile
 	case value[i] == '@':
-		return "", errors.New("a file is not read here; write the data into the command")
+		content, err := c.files(value[i+1:])
+		name := value[:i]
+		if i > 0 {
+			name += "="
+		}
+		return name + percent(string(content)), err
 	case i == 0:
 		return percent(value[1:]), nil
 	}
@@ -341,7 +360,7 @@ func urlencoded(value string) (string, error) {
 }
 
 func (c *command) encoded(value string) error {
-	text, err := urlencoded(value)
+	text, err := c.urlencoded(value)
 	if err != nil {
 		return err
 	}
@@ -353,7 +372,7 @@ func (c *command) addQuery(value string) error {
 		c.query = append(c.query, raw)
 		return nil
 	}
-	text, err := urlencoded(value)
+	text, err := c.urlencoded(value)
 	c.query = append(c.query, text)
 	return err
 }
@@ -379,6 +398,12 @@ func (c *command) entry(url word) (*entry, error) {
 	}
 	query := c.query
 	switch {
+	case len(c.parts) > 0 && (c.hasData || c.get):
+		return nil, errors.New("-F excludes -d and -G; keep one")
+	case len(c.parts) > 0:
+		var kind string
+		e.body, kind = multiparts(c.parts)
+		e.headers = append([]header{{"Content-Type", kind}}, slices.DeleteFunc(e.headers, func(h header) bool { return strings.EqualFold(h.name, "Content-Type") })...)
 	case c.get && c.file != "":
 		return nil, errors.New("with -G a file is not sent; write the data into the command")
 	case c.get && len(c.data) > 0:
@@ -391,7 +416,7 @@ func (c *command) entry(url word) (*entry, error) {
 		switch {
 		case c.head:
 			e.method = "HEAD"
-		case c.hasData && !c.get:
+		case c.hasData && !c.get, len(c.parts) > 0:
 			e.method = "POST"
 		}
 	}

@@ -2,6 +2,7 @@ package captured
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -21,9 +22,11 @@ func TestCurl(t *testing.T) {
 		"curl -X post http://h/":                                                             {"POST h /"},
 		"curl -d a=1 -d b=2 http://h/":                                                       {"POST h / [" + form + "] a=1&b=2"},
 		"curl -G -d a=1 -d b=2 http://h/?c=3":                                                {"GET h /?c=3&a=1&b=2"},
-		"curl --get --data-urlencode 'q=a b&c' http://h/":                                    {"GET h /?q=a%20b%26c"},
+		"curl --get --data-urlencode 'q=a b&c' http://h/":                                    {"GET h /?q=a+b%26c"},
 		"curl --data-urlencode 'a/b' --data-urlencode '=ü' http://h/":                        {"POST h / [" + form + "] a%2Fb&%C3%BC"},
-		"curl --url-query 'q=a b' --url-query +r=%20 http://h/":                              {"GET h /?q=a%20b&r=%20"},
+		"curl --url-query 'q=a b' --url-query +r=%20 http://h/":                              {"GET h /?q=a+b&r=%20"},
+		"curl -d @body.json -d b=2 http://h/":                                                {"POST h / [" + form + `] {"a": 1}&b=2`},
+		"curl --data-urlencode q@dir/a.txt http://h/":                                        {"POST h / [" + form + "] q=one%0Atwo%0A"},
 		"curl --data-raw @x http://h/":                                                       {"POST h / [" + form + "] @x"},
 		"curl --data-binary @body.bin -H 'Content-Type: application/octet-stream' http://h/": {"POST h / [Content-Type: application/octet-stream] @body.bin"},
 		`curl --json '{"a": ' --json '1}' http://h/`:                                         {`POST h / [Accept: application/json; Content-Type: application/json] {"a": 1}`},
@@ -48,12 +51,50 @@ func TestCurl(t *testing.T) {
 		`curl h -d $'it\'s\n\u0021\x41\101\\ \ud83d\ude00 \U0001F600'`:                       {"POST h / [" + form + "] it's\n!AA\\ 😀 😀"},
 	} {
 		if want == nil {
-			if _, err := Read(Curl, []byte(text)); err == nil {
+			if _, err := Read(Curl, []byte(text), testFiles); err == nil {
 				t.Errorf("%s: no error", text)
 			}
 			continue
 		}
 		wantRequests(t, Curl, text, want...)
+	}
+}
+
+// TestForms: what curl 7.88 sends, but for the boundary.
+func TestForms(t *testing.T) {
+	in, err := Read(Curl, []byte(`curl -F 'name=O"Neil;x' -F pic=@a.png -F 'note=<dir/a.txt' -F 'doc=@dir/a.txt;type=text/markdown;filename=b.md' --form-string 's=@a;type=b' http://h/`), testFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := in.Requests[0]
+	boundary, ok := strings.CutPrefix(r.Headers["Content-Type"], "multipart/form-data; boundary=")
+	want := strings.ReplaceAll(`--B
+Content-Disposition: form-data; name="name"
+
+O"Neil;x
+--B
+Content-Disposition: form-data; name="pic"; filename="a.png"
+Content-Type: image/png
+
+PNG|
+--B
+Content-Disposition: form-data; name="note"
+
+one|two|
+--B
+Content-Disposition: form-data; name="doc"; filename="b.md"
+Content-Type: text/markdown
+
+one|two|
+--B
+Content-Disposition: form-data; name="s"
+
+@a;type=b
+--B--
+`, "\n", "\r\n")
+	want = strings.ReplaceAll(strings.ReplaceAll(want, "|", "\n"), "--B", "--"+boundary)
+	if !ok || r.Method != "POST" || r.Body != want {
+		t.Errorf("%s %v\n got %q\nwant %q", r.Method, r.Headers, r.Body, want)
 	}
 }
 

@@ -62,6 +62,8 @@ func checkInput(t *testing.T, in *captured.Input, err error) {
 	}
 }
 
+func noFiles(name string) ([]byte, error) { return []byte(name), nil }
+
 func fuzz(f *testing.F, format captured.Format, seeds ...string) {
 	for _, text := range seeds {
 		f.Add([]byte(text))
@@ -70,7 +72,7 @@ func fuzz(f *testing.F, format captured.Format, seeds ...string) {
 		if len(data) > 1<<16 {
 			return
 		}
-		in, err := captured.Read(format, data)
+		in, err := captured.Read(format, data, noFiles)
 		checkInput(t, in, err)
 		_, _ = captured.Detect(data)
 		if err != nil && strings.Contains(err.Error(), "panic") {
@@ -81,7 +83,7 @@ func fuzz(f *testing.F, format captured.Format, seeds ...string) {
 
 func FuzzCurl(f *testing.F) {
 	fuzz(f, captured.Curl, `curl 'http://h/a?b=1' -H 'A: b' --data-raw $'\u0021\n' --compressed`, "curl ^\"http://h/^\" ^\r\n -d ^\"a^\n\nb^\"",
-		`curl -u a:b -XPUT -G -d x=${y} "http://[::1]:80/{{q}}"`, `curl --json '{"a":1}' -b c=d -e r -A a h --url-query +x`)
+		`curl -u a:b -XPUT -G -d x=${y} "http://[::1]:80/{{q}}"`, `curl --json '{"a":1}' -b c=d -e r -A a h --url-query +x`, `curl -F a=@b;type=c -F 'd=<e' -F f=g h`, `curl -d @a --data-urlencode b@c h`)
 }
 
 func FuzzHAR(f *testing.F) {

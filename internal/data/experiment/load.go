@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/millicore/millicore/internal/base/secret"
 )
 
 // Load is the traffic of a cell. Exactly one of Users, Rate and Benchmark is set.
@@ -122,7 +124,7 @@ func (l *Load) Kinds() (names []string) {
 		name := cmp.Or(r.Name, r.GRPC)
 		if name == "" {
 			path, _, _ := strings.Cut(r.Path, "?")
-			name = r.Method + " " + path
+			name = r.Method + " " + secret.Text(path)
 		}
 		names, distinct[name] = append(names, name), true
 	}

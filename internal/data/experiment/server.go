@@ -24,6 +24,9 @@ type Setup struct {
 
 // Against is the service that runs the server before a change; "": the experiment is not about one.
 func (s *Server) Against() string {
+	if s == nil {
+		return ""
+	}
 	for i := range s.Settings {
 		if s.Settings[i].Before && i > 0 {
 			return s.Settings[i].Service

@@ -117,7 +117,7 @@ func (f *Flags) Read() (*Input, error) {
 		all = append(all, data)
 	}
 	whole := slices.Concat(join(all)...)
-	in, err := captured.Read(format, whole)
+	in, err := captured.Read(format, whole, readFile)
 	if err != nil {
 		if other, unknown := captured.Detect(whole); unknown == nil && other != format {
 			err = fmt.Errorf("this looks like %v; use --%s", other, names[other])
@@ -245,7 +245,7 @@ func (in *Input) Words(host string) []string {
 		return nil
 	}
 	sent := in.For(host)
-	first := fmt.Sprintf("%s: %s read, %d sent", in.Flag, phrase.Plural(in.Entries, "request"), sent.Entries)
+	first := fmt.Sprintf("%s: %s read, %d used", in.Flag, phrase.Plural(in.Entries, "request"), sent.Entries)
 	if in.Session {
 		first += " in their order by each session"
 	}

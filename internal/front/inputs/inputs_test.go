@@ -39,13 +39,13 @@ func TestWhatIsSentIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"--har " + file + ": 12 requests read, 3 sent as 2 different ones, those to shop.example; 1 may change data.",
+		"--har " + file + ": 12 requests read, 3 used as 2 different ones, those to shop.example; 1 may change data.",
 		"Not sent: skipped: 1 with a data: URL; dropped: 2 to 2.example, 1 to 1.example, 1 to 3.example, 1 to 4.example, 1 to 5.example, and 2 to 2 other hosts.",
 	}
 	if got := in.Words(""); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if got := in.Words("2.example:443")[0]; !strings.HasSuffix(got, ": 12 requests read, 2 sent, those to 2.example.") {
+	if got := in.Words("2.example:443")[0]; !strings.HasSuffix(got, ": 12 requests read, 2 used, those to 2.example.") {
 		t.Error(got)
 	}
 	if got := in.URL(); got != "https://shop.example/" {
@@ -121,7 +121,7 @@ func TestErrorsNameTheFlagOfTheInput(t *testing.T) {
 		{Flags{HAR: script}, "--har " + script + ": " + script + " is a script of another tool, and scripts are not run; docs/coming-from-k6.md has what a k6 script is here"},
 		{Flags{HAR: script[:len(script)-len("s.js")] + "targets"}, "--har " + script[:len(script)-len("s.js")] + "targets: this looks like vegeta targets; use --targets"},
 		{Flags{Curl: []string{"@"}}, "--curl: want the name of a file"},
-		{Flags{Curl: []string{"curl -F a=b h"}}, "--curl: line 1, column 6: -F: forms of several parts are not read"},
+		{Flags{Curl: []string{"curl -F a=@/no/such h"}}, "--curl: line 1, column 6: -F: open /no/such: no such file or directory"},
 	} {
 		if _, err := c.flags.Read(); err == nil || err.Error() != c.want {
 			t.Errorf("%+v\n got %v\nwant %s", c.flags, err, c.want)

@@ -54,7 +54,7 @@ func (o *Options) Run(stdin io.Reader, out io.Writer) error {
 		return fmt.Errorf("%s: %w", o.File, err)
 	}
 	if o.Out != "" {
-		if err := safefile.Replace(o.Out, lines(t.Mix(o.Paths)), 0o644); err != nil {
+		if err := safefile.Replace(o.Out, lines(t.Mix(o.Paths)), 0o600); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func bursts(dispersion float64) string {
 	case dispersion == 0:
 		return ""
 	case dispersion > 1.5:
-		return fmt.Sprintf(" They came in bursts: the index of dispersion of the busiest hour is %s, and 1 of arrivals at random.", display.Figure(dispersion))
+		return fmt.Sprintf(" They came in bursts, or their rate changed: the index of dispersion of the busiest hour is %s, and 1 of arrivals at random.", display.Figure(dispersion))
 	}
 	return fmt.Sprintf(" The index of dispersion of the busiest hour is %s: no bursts beyond those of arrivals at random (1).", display.Figure(dispersion))
 }

@@ -76,12 +76,12 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 		}
 	}
 	for want, o := range map[string]Options{
-		"--paths 0: want 1 or more":               {File: there},
-		"the file is there already":               {File: empty, Paths: 1, Out: there},
-		"none.log does not exist":                 {File: "none.log", Paths: 1},
-		"is a folder; name a file":                {File: dir, Paths: 1},
-		"no request can be repeated: all 0 lines": {File: empty, Paths: 1, Out: filepath.Join(dir, "new")},
-		"wrong.gz: EOF":                           {File: wrong, Paths: 1},
+		"--paths 0: want 1 or more": {File: there},
+		"the file is there already": {File: empty, Paths: 1, Out: there},
+		"none.log does not exist":   {File: "none.log", Paths: 1},
+		"is a folder; name a file":  {File: dir, Paths: 1},
+		"it is empty":               {File: empty, Paths: 1, Out: filepath.Join(dir, "new")},
+		"wrong.gz: EOF":             {File: wrong, Paths: 1},
 	} {
 		err := o.Check()
 		if err == nil {

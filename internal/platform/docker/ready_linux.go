@@ -31,38 +31,16 @@ const (
 	exposeGrace = 2 * time.Second
 )
 
-// awaitReady waits until the container serves. It returns supervise.ErrDied if the
-// container ends first, and another error when ctx ends.
+// awaitReady waits until the container serves. See supervise.Keeper.UntilServing.
 func (r *replica) awaitReady(ctx context.Context, l *instance) error {
-	looking, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type answer struct {
-		address string
-		err     error
-	}
-	answered := make(chan answer, 1)
-	every, probe := r.looking(l)
-	go func() {
-		address, err := supervise.AwaitProbe(looking, every, probe)
+	every, look := r.looking(l)
+	return r.keeper.UntilServing(ctx, l, &r.address, func(ctx context.Context) (string, error) {
+		address, err := supervise.AwaitProbe(ctx, every, look)
 		if err == nil && r.ready.Path == "" && r.serves == nil && len(r.image.Health) > 0 {
-			_, err = supervise.AwaitProbe(looking, healthEvery, func(ctx context.Context) (string, error) { return address, r.healthy(ctx) })
+			_, err = supervise.AwaitProbe(ctx, healthEvery, func(ctx context.Context) (string, error) { return address, r.healthy(ctx) })
 		}
-		answered <- answer{address, err}
-	}()
-	var a answer
-	select {
-	case a = <-answered:
-	case <-l.ended:
-		return supervise.ErrDied
-	}
-	if a.err != nil {
-		return a.err
-	}
-	if r.address == "" { // the first instance; the address does not change later
-		r.address = a.address
-		r.keeper.Log.Note("it listens on %s", r.address)
-	}
-	return nil
+		return address, err
+	})
 }
 
 // looking returns the probe of an instance until it serves.

@@ -133,35 +133,12 @@ func (p *process) wait(cmd *exec.Cmd) {
 	close(p.exited)
 }
 
-// awaitReady waits until the process serves. It returns supervise.ErrDied if the
-// process ends first, and another error when ctx ends.
+// awaitReady waits until the process serves. See supervise.Keeper.UntilServing.
 func (r *replica) awaitReady(ctx context.Context, p *process) error {
-	looking, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type answer struct {
-		address string
-		err     error
-	}
-	answered := make(chan answer, 1)
 	every, look := r.looking()
-	go func() {
-		address, err := supervise.AwaitProbe(looking, every, look)
-		answered <- answer{address, err}
-	}()
-	var a answer
-	select {
-	case a = <-answered:
-	case <-p.exited:
-		return supervise.ErrDied
-	}
-	if a.err != nil {
-		return a.err
-	}
-	if r.address == "" { // the first process; the address does not change later
-		r.address = a.address
-		r.keeper.Log.Note("it listens on %s", r.address)
-	}
-	return nil
+	return r.keeper.UntilServing(ctx, p, &r.address, func(ctx context.Context) (string, error) {
+		return supervise.AwaitProbe(ctx, every, look)
+	})
 }
 
 // clean kills what a process left, as if a container's process 1 had ended.

@@ -50,6 +50,33 @@ func (k *Keeper[I]) Begin(ctx context.Context) {
 	k.stopping, k.stop = context.WithCancel(ctx)
 }
 
+// UntilServing waits until look has the address at which an instance serves, and keeps it in
+// address if none is there: it does not change later. It returns ErrDied if the instance ends
+// first, and another error when ctx ends.
+func (k *Keeper[I]) UntilServing(ctx context.Context, i I, address *string, look Probe) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type answer struct {
+		address string
+		err     error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		at, err := look(ctx)
+		answered <- answer{at, err}
+	}()
+	select {
+	case <-i.Ended():
+		return ErrDied
+	case a := <-answered:
+		if a.err == nil && *address == "" {
+			*address = a.address
+			k.Log.Note("it listens on %s", a.address)
+		}
+		return a.err
+	}
+}
+
 // Stopping ends when the replica is to stop.
 func (k *Keeper[I]) Stopping() context.Context { return k.stopping }
 
