@@ -17,10 +17,10 @@ func TestKindsOfRequestsInWords(t *testing.T) {
 		want  []string // lines
 	}{
 		{nil, nil},
-		{[]summary.KindFigures{known, unknown}, []string{
-			"Kind of request share good p50, ms p99, ms CPU each, ms 95% interval of the CPU",
-			"POST /orders 8.1% 100% 20.0 62.9 9.03 8.35–9.70 39%", "GET / 92% 99.5% – – – – –"}},
-		{[]summary.KindFigures{unknown}, []string{"Kind of request share good p50, ms p99, ms", "GET / 92% 99.5% – –"}},
+		{[]summary.KindFigures{known, unknown}, []string{"Kinds of requests",
+			"requests of kind share CPU 95% interval of the CPU p50 p99 good", "% of requests ms each ms each % ms ms %",
+			"POST /orders 8.1 9.03 8.35–9.70 39 20.0 62.9 100", "GET / 92 – – – – – 99.5"}},
+		{[]summary.KindFigures{unknown}, []string{"Kinds of requests", "requests of kind share good", "% of requests %", "GET / 92 99.5"}},
 	} {
 		var got []string
 		for line := range strings.Lines(kinds(&Result{Cell: &summary.Cell{Kinds: c.kinds}}, display.Terminal{Width: 120})) {

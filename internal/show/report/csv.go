@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,8 +17,9 @@ import (
 // csvRow is what a line of the CSV is about.
 type csvRow struct {
 	*cellSummary
-	comparison *summary.Comparison // the first test of the cell, or that of its benchmark; nil: none
-	benchmark  *summary.Benchmark  // nil: none
+	comparison *summary.Comparison  // the first test of the cell, or that of its benchmark; nil: none
+	benchmark  *summary.Benchmark   // nil: none
+	kind       *summary.KindFigures // of the cell's requests; nil: all
 }
 
 // csvColumn is one column. Its name has the unit and never changes, so that sheets
@@ -28,13 +30,22 @@ type csvColumn struct {
 	of   func(csvRow) any
 }
 
-// CSV writes one line per cell, and of programs that measure themselves one per
-// figure. The fixed columns come first, then one column vary_NAME for each varied
+// ofKinds reports whether a line about a kind of requests has the column: those that name the cell,
+// and those of kinds.
+func (c csvColumn) ofKinds() bool {
+	return c.name == "cell" || c.name == "label" || c.name == "service" || strings.HasPrefix(c.name, "vary_") || strings.HasPrefix(c.name, "kind")
+}
+
+// CSV writes one line per cell, followed by one per kind of its requests if it has several, and of
+// programs that measure themselves one per figure. The fixed columns come first, then one column vary_NAME for each varied
 // setting. What was not measured is an empty field.
 func CSV(w io.Writer, s *summary.Summary) error {
 	cols := csvColumns()
 	if s.Kind() == summary.KindBenchmark {
 		cols = append(cols, csvBenchmark...)
+	}
+	if slices.ContainsFunc(s.Cells, func(c cellSummary) bool { return len(c.Kinds) > 0 }) {
+		cols = append(cols, csvKinds...)
 	}
 	for _, name := range narrative.Axes(s) {
 		cols = append(cols, csvColumn{"vary_" + snake(name), func(r csvRow) any { return narrative.Setting(r.cellSummary, name) }})
@@ -47,7 +58,9 @@ func CSV(w io.Writer, s *summary.Summary) error {
 	for _, r := range csvRows(s) {
 		line := make([]string, len(cols))
 		for i, col := range cols {
-			line[i] = csvField(col.of(r))
+			if r.kind == nil || col.ofKinds() { // the figures of a cell are those of all its requests
+				line[i] = csvField(col.of(r))
+			}
 		}
 		lines = append(lines, line)
 	}
@@ -70,6 +83,9 @@ func csvRows(s *summary.Summary) []csvRow {
 	if s.Kind() != summary.KindBenchmark {
 		for i := range s.Cells {
 			rows = append(rows, csvRow{cellSummary: &s.Cells[i], comparison: tested(&s.Cells[i], "")})
+			for k := range s.Cells[i].Kinds {
+				rows = append(rows, csvRow{cellSummary: &s.Cells[i], kind: &s.Cells[i].Kinds[k]})
+			}
 		}
 		return rows
 	}

@@ -155,6 +155,31 @@ var csvConnections = []csvColumn{
 	{"stray", func(r csvRow) any { return r.Generator.Stray }},
 }
 
+// csvKinds are the figures of the requests of one kind.
+var csvKinds = func() []csvColumn {
+	of := func(r csvRow) *summary.KindFigures { return r.kind }
+	latency := func(quantile func(*summary.Quantiles) float64) func(*summary.KindFigures) any {
+		return func(k *summary.KindFigures) any {
+			if k.Latency == nil {
+				return nil
+			}
+			return quantile(k.Latency)
+		}
+	}
+	return part(of, []partColumn[summary.KindFigures]{
+		{"kind", func(k *summary.KindFigures) any { return k.Name }},
+		{"kind_requests", func(k *summary.KindFigures) any { return k.Requests }},
+		{"kind_share", func(k *summary.KindFigures) any { return k.Share }},
+		{"kind_cpu_per_request_ms", func(k *summary.KindFigures) any { return k.CPUMS }},
+		{"kind_cpu_per_request_ms_low", func(k *summary.KindFigures) any { return k.CPULow }},
+		{"kind_cpu_per_request_ms_high", func(k *summary.KindFigures) any { return k.CPUHigh }},
+		{"kind_share_of_cpu", func(k *summary.KindFigures) any { return k.ShareOfCPU }},
+		{"kind_latency_p50_ms", latency(func(q *summary.Quantiles) float64 { return q.P50 })},
+		{"kind_latency_p99_ms", latency(func(q *summary.Quantiles) float64 { return q.P99 })},
+		{"kind_availability_percent", func(k *summary.KindFigures) any { return k.Availability }},
+	}...)
+}()
+
 // csvBenchmark are the figure that a line of a benchmark is about.
 var csvBenchmark = func() []csvColumn {
 	of := func(r csvRow) *summary.Benchmark { return r.benchmark }

@@ -3,6 +3,7 @@ package report
 import (
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,12 +17,12 @@ func TestRecordsGuideNamesEveryField(t *testing.T) {
 		t.Fatal(err)
 	}
 	guide := string(text)
-	for _, col := range append(csvColumns(), csvBenchmark...) {
+	for _, col := range slices.Concat(csvColumns(), csvBenchmark, csvKinds) {
 		if !strings.Contains(guide, "`"+col.name+"`") {
 			t.Errorf("the CSV's column %q is not named", col.name)
 		}
 	}
-	for _, of := range []any{summary.Cell{}, summary.Objective{}, summary.BreakingPoint{}, summary.Knee{}, summary.Causes{}, summary.Comparison{}, summary.Claim{}, summary.ClaimedCell{}, summary.Waits{}} {
+	for _, of := range []any{summary.Cell{}, summary.Objective{}, summary.BreakingPoint{}, summary.Knee{}, summary.Causes{}, summary.Comparison{}, summary.Claim{}, summary.ClaimedCell{}, summary.Waits{}, summary.KindFigures{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if !strings.Contains(guide, "`"+name+"`") {

@@ -11,7 +11,7 @@ import (
 // them.
 func newSheets(s *summary.Summary, names []string) []Table {
 	var all []Table
-	for _, of := range []func(*summary.Summary, []string) Table{requests, distributions, runs, starts, dependencies} {
+	for _, of := range []func(*summary.Summary, []string) Table{Kinds, distributions, runs, starts, dependencies} {
 		if t := of(s, names); t.Rows() > 0 {
 			t.measured()
 			t.Most = manyRows
@@ -85,38 +85,6 @@ func runs(s *summary.Summary, names []string) Table {
 		figure("highest", "ms", func(r run) *float64 { return r.Max }, display.Figure),
 		figure("CPU, most", "CPUs", func(r run) *float64 { return r.CPUMax }, display.Figure),
 		figure("memory", "peak MiB", func(r run) *float64 { return r.MemoryPeak }, func(v float64) string { return mebibytes(int64(v)) }),
-	}
-	return t
-}
-
-// requests has the figures of each kind of request, of loads that have several.
-func requests(s *summary.Summary, names []string) Table {
-	t := Table{Title: "Kinds of requests", Lead: "CPU per request is estimated from how the CPU time follows the mix, which varies from interval to interval, with its 95% interval."}
-	type kind struct {
-		*summary.KindFigures
-		name string
-	}
-	var rows []kind
-	for i, name := range names {
-		for k := range s.Cells[i].Kinds {
-			rows, t.About = append(rows, kind{&s.Cells[i].Kinds[k], name}), append(t.About, i)
-		}
-	}
-	t.Columns = []Column{
-		{Head: "cell", Kind: Name, Cells: words(rows, func(k kind) string { return k.name })},
-		{Head: "requests of kind", Kind: Word, Cells: words(rows, func(k kind) string { return display.Plain(k.Name) })},
-		{Head: "share", Unit: "% of requests", Cells: words(rows, func(k kind) string { return share(&k.Share) })},
-		{Head: "CPU", Unit: "ms each", Rank: 1, Cells: words(rows, func(k kind) string { return display.Maybe(k.CPUMS, display.Figure) })},
-		{Head: "95% interval", Unit: "ms each", Rank: 2, Cells: words(rows, func(k kind) string {
-			if k.CPULow == nil {
-				return display.Absent
-			}
-			return display.Figure(*k.CPULow) + "–" + display.Figure(*k.CPUHigh)
-		})},
-		{Head: "of the CPU", Unit: "%", Cells: words(rows, func(k kind) string { return share(k.ShareOfCPU) })},
-		{Head: "p50", Unit: "ms", Rank: 4, Cells: words(rows, func(k kind) string { return quantileOf(k.Latency, func(q *summary.Quantiles) float64 { return q.P50 }) })},
-		{Head: "p99", Unit: "ms", Cells: words(rows, func(k kind) string { return quantileOf(k.Latency, func(q *summary.Quantiles) float64 { return q.P99 }) })},
-		{Head: "good", Unit: "%", Rank: 3, Cells: words(rows, func(k kind) string { return bare(display.Maybe(k.Availability, display.Percent)) })},
 	}
 	return t
 }

@@ -72,6 +72,7 @@ type Range struct {
 	Low, High *float64  // High is nil if there is no upper end
 	Points    []float64 // the figures of the trials
 	Claimed   *Bound    // the claimed side
+	Bar       bool      // from 0 to the figure
 	Label     string    // in words, for those who cannot see it
 }
 

@@ -11,11 +11,12 @@ import (
 )
 
 // picture is a small drawing of a range on a scale: the figure as a tick, its
-// interval as a bar, the trials as dots, no difference or a claimed bound as a line.
+// interval as a bar behind it, the trials as dots, no difference or a claimed bound as a line.
 // Lengths are CSS pixels.
 type picture struct {
 	Zero           float64 // where 0 is, if the scale does not begin there; 0: it does
 	Dots           []float64
+	Bar            float64 // length of a bar from 0 to the figure; 0: none
 	Interval       bool
 	Low, Long      float64
 	Ticked         bool
@@ -55,6 +56,9 @@ func newPicture(r *report.Range, s report.Scale) picture {
 	}
 	if r.Value != nil {
 		p.Tick = place(*r.Value, s)
+	}
+	if r.Bar && p.Ticked {
+		p.Bar = p.Tick - pictureMargin
 	}
 	if b := r.Claimed; b != nil {
 		p.Bounded, p.Bound, p.High = true, place(b.At, s), s.High

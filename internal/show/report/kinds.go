@@ -1,0 +1,60 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/display"
+)
+
+// Kinds has the figures of each kind of request, of loads that have several: those with most CPU
+// time first, where it is known. Names are those of the cells, which a single one does not need.
+func Kinds(s *summary.Summary, names []string) Table {
+	t := Table{Title: "Kinds of requests", Lead: "CPU per request is estimated from how the CPU time follows the mix, which varies from interval to interval, with its 95% interval."}
+	type kind struct {
+		*summary.KindFigures
+		name string
+	}
+	var rows []kind
+	for i, name := range names {
+		for k := range s.Cells[i].Kinds {
+			rows, t.About = append(rows, kind{&s.Cells[i].Kinds[k], name}), append(t.About, i)
+		}
+	}
+	named := Column{Head: "requests of kind", Kind: Name, Cells: words(rows, func(k kind) string { return display.Plain(k.Name) })}
+	if len(s.Cells) > 1 {
+		t.Columns = []Column{{Head: "cell", Kind: Name, Cells: words(rows, func(k kind) string { return k.name })}}
+		named.Kind = Word
+	}
+	quantile := func(head string, rank Rank, of func(*summary.Quantiles) float64) Column {
+		return Column{Head: head, Unit: "ms", Rank: rank, Cells: words(rows, func(k kind) string { return quantileOf(k.Latency, of) })}
+	}
+	t.Columns = append(t.Columns, named,
+		Column{Head: "share", Unit: "% of requests", Rank: 3, Cells: words(rows, func(k kind) string { return share(&k.Share) })},
+		Column{Head: "CPU", Unit: "ms each", Cells: words(rows, func(k kind) string { return display.Maybe(k.CPUMS, display.Figure) })},
+		Column{Head: "95% interval", Unit: "ms each", Rank: 1, Cells: words(rows, func(k kind) string {
+			if k.CPULow == nil || k.CPUHigh == nil {
+				return display.Absent
+			}
+			return display.Figure(*k.CPULow) + "–" + display.Figure(*k.CPUHigh)
+		})},
+		Column{Head: "of the CPU", Unit: "%", Cells: words(rows, func(k kind) string { return share(k.ShareOfCPU) })})
+	ranges, known := make([]Cell, len(rows)), false
+	for i, k := range rows {
+		ranges[i].Text = display.Absent
+		if low, high, ok := k.EndsOfShare(); ok {
+			ranges[i] = Cell{Range: &Range{Value: k.ShareOfCPU, Low: &low, High: &high, Bar: true,
+				Label: fmt.Sprintf("%s of the CPU time, %s", display.Share(*k.ShareOfCPU), display.Shares(low, high))}}
+			known = true
+		}
+	}
+	if known {
+		t.Columns = append(t.Columns, Column{Head: "with its interval", Kind: Picture, Rank: PageOnly, Scale: Scale{To: 1, Mid: "50%", High: "100%"}, Cells: ranges})
+	}
+	t.Columns = append(t.Columns,
+		quantile("p50", 4, func(q *summary.Quantiles) float64 { return q.P50 }),
+		quantile("p99", Kept, func(q *summary.Quantiles) float64 { return q.P99 }),
+		Column{Head: "good", Unit: "%", Rank: 2, Cells: words(rows, func(k kind) string { return bare(display.Maybe(k.Availability, display.Percent)) })})
+	t.measured()
+	return t
+}
