@@ -27,7 +27,7 @@ var groupedFlags = map[string][]flagGroup{
 		{title: "Output", names: []string{"out", "save", "json", "yes"}},
 	},
 	"load": {
-		{title: "Load", names: []string{"users", "rate", "duration", "requests", "stages", "open", "even", "think", "waiting", "warmup", "seed"}},
+		{title: "Load", names: []string{"users", "rate", "duration", "requests", "stages", "open", "replay", "speed", "even", "think", "waiting", "warmup", "seed"}},
 		{title: "Requests", names: []string{"method", "header", "body", "body-file", "curl", "har", "targets", "mix", "basic-env", "bearer-env", "status", "contains", "timeout", "follow"}},
 		{title: "gRPC", names: []string{"grpc", "proto", "import-path", "gzip", "max-message", "health"}},
 		{title: "Connections", names: []string{"connections", "no-keepalive", "keepalive", "threads", "http2", "streams", "insecure", "cacert", "cert", "key", "session-tickets", "connect-to", "source", "unix-socket"}},

@@ -50,14 +50,14 @@ func loadCommand() *cobra.Command {
 			"  millicore load -R 2000 --container api --threshold 'p99<300ms' http://127.0.0.1:8080/items\n" +
 			"  millicore load -b @order.json http://127.0.0.1:8080/orders\n" +
 			"  millicore load --stages 30s:50,1m:200 http://127.0.0.1:8080/\n" +
-			"  millicore load --har shop.har http://127.0.0.1:8080/\n  millicore load --curl @copied.txt\n" +
+			"  millicore load --har shop.har http://127.0.0.1:8080/\n  millicore load --curl @copied.txt\n  millicore load --replay access.log --speed 2 http://127.0.0.1:8080/\n" +
 			"  millicore load --grpc shop.Orders/Get -b '{\"id\": 7}' 127.0.0.1:50051",
 		Args: func(cmd *cobra.Command, args []string) error {
 			return exactly(f.Inputs.URLs(len(args)), "a URL")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("seed") {
-				f.seed = rand.Uint64() >> 12 // exact as a JSON number everywhere
+				f.Seed = rand.Uint64() >> 12 // exact as a JSON number everywhere
 			}
 			return loadURL(cmd, &f, args)
 		},
@@ -95,6 +95,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, args []string) error {
 	}
 	guard(e)
 	f.Input.Report(os.Stderr, target.Host)
+	f.Replayed().Report(os.Stderr)
 	if err := f.confirm(cmd.Context(), target, e); err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	r.Ended, r.Addresses = ended, f.Addresses
+	r.Ended, r.Addresses, r.Replay = ended, f.Addresses, f.Replayed()
 	outcome, err := f.show(cmd.OutOrStdout(), target, dir, r, thresholds)
 	if err := errors.Join(runErr, err); err != nil {
 		return err
@@ -241,7 +242,7 @@ func (f *loadFlags) run(ctx context.Context, t reach.Target, o reach.Observed, e
 	if ended != nil {
 		where = attached.UntilEnded(where, ended)
 	}
-	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.seed, Dir: dir, Version: version,
+	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: f.Seed, Dir: dir, Version: version,
 		OnFrame: screen.Seen, Log: screen, NoRepeat: true, NoHost: o.Observed == nil, NoRuntimes: true}
 	err = l.Run(ctx)
 	targetEnded := screen.End()

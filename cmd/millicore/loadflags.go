@@ -17,7 +17,6 @@ type loadFlags struct {
 	traffic.Options
 
 	out, hlog, junit            string
-	seed                        uint64
 	thresholds                  []string
 	asJSON, asCSV, details, yes bool
 }
@@ -85,6 +84,7 @@ func (f *loadFlags) define(c *cobra.Command) {
 
 	flags.StringVarP(&f.Method, "method", "m", "", "request method (default GET, or POST with a body)")
 	f.Inputs.Define(flags)
+	f.Replaying.Define(flags)
 	f.Calls.Define(flags)
 	flags.BoolVar(&f.HTTP2, "http2", false, "HTTP/2: over TLS for https://, without it (h2c) for http://")
 	flags.IntVar(&f.Streams, "streams", 0, "with --http2: maximum number of requests at a time on a connection (default: 8 connections or more share them)")
@@ -107,7 +107,6 @@ func (f *loadFlags) define(c *cobra.Command) {
 	flags.StringVar(&f.Container, "container", "", "container of this machine that serves the requests: show its CPU, throttling and memory")
 
 	flags.StringVar(&f.out, "out", "", "keep the record, in this folder (default: not kept)")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of arrivals and random values (default: random)")
 	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object, with the fields of a cell in summary.json")
 	defineDetails(c, &f.details)
 	flags.BoolVar(&f.asCSV, "csv", false, "print the result as CSV")

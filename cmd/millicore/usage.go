@@ -181,7 +181,7 @@ func unknownFlag(c *cobra.Command, err *pflag.NotExistError, args []string, help
 	if instead := removedFlags[c.Name()][typed]; instead != "" {
 		return fmt.Errorf("%s was removed; %s", shown, instead)
 	}
-	if here := traffic.Instead(typed); here != "" && c.Name() == "load" {
+	if here := traffic.Instead(c.Name(), typed); here != "" {
 		return fmt.Errorf("unknown flag %s; here %s", shown, here)
 	}
 	if near := spelling.Nearest(typed, flagNames(c)); near != "" && len(typed) > 1 {
@@ -262,7 +262,7 @@ func unknownCommand(root *cobra.Command, args []string) error {
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if cmd.Name() == "load" && len(args) > n && cmd.Flags().Changed("quiet") {
-			return errors.New("-q takes no value: it is --quiet; here " + traffic.Instead("q"))
+			return errors.New("-q takes no value: it is --quiet; here " + traffic.Instead("load", "q"))
 		}
 		if len(args) != n {
 			got := "none"

@@ -69,6 +69,7 @@ func TestWrongUsageSuggestsWhatWasMeant(t *testing.T) {
 		{[]string{"completion"}, "got none"},
 		{[]string{"run", "missing.yaml"}, "read the experiment: missing.yaml does not exist"},
 		{[]string{"run", "/etc"}, "read the experiment: /etc is a folder; name a file"},
+		{[]string{"try", "--replay", "access.log", "--", "x"}, "unknown flag --replay; here the search sets the load; millicore load --replay sends the requests of an access log"},
 		{[]string{"try", "-cpu", "1", "--", "x"}, "unknown flag -cpu; did you mean --cpu?"},
 		{[]string{"try", "--cpu", "500m,500m", "--", "x"}, "--cpu: 500m and 500m are the same limit"},
 		{[]string{"try", "--cpu", "1,1", "--", "x"}, "--cpu: 1 and 1 are the same limit"},

@@ -17,7 +17,7 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 	p := protocol.Prepare{
 		Trial: trial, Cell: c.Index, Agent: index, Agents: c.Load.Agents, Targets: targets,
 		Requests: requests.Of(&c.Load), Transport: transport(&c.Load),
-		Load: protocol.Load{Kind: protocol.Open, Requests: c.Load.Requests, Even: c.Load.Even,
+		Load: protocol.Load{Kind: protocol.Open, Requests: c.Load.Requests, Even: c.Load.Even, Recording: c.Load.Recording,
 			Stages: stages(c.Load.Target(), e.Measure.Measured(c))},
 		Think:       protocol.Duration(c.Load.Think),
 		Connections: c.Load.Connections, Timeout: protocol.Duration(c.Load.Timeout),
@@ -76,6 +76,7 @@ func Check(e *experiment.Experiment) error {
 // not, because a trial measures that.
 func Reach(e *experiment.Experiment, targets []string) error {
 	p := prepare(e, &e.Cells[0], 0, 0, 0, targets)
+	p.Load.Recording = nil
 	for i := range p.Requests {
 		p.Requests[i].Call = nil // a connection needs no schema
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/front/traffic"
 	"github.com/millicore/millicore/test/testkit"
 	"github.com/millicore/millicore/test/testkit/groups"
 )
@@ -24,6 +25,7 @@ import (
 // loaded is the output of `millicore load --json`.
 type loaded struct {
 	summary.Cell
+	Replay     traffic.Replay
 	Thresholds []struct {
 		Threshold string
 		Value     *float64

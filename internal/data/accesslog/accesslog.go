@@ -27,6 +27,10 @@ type Entry struct {
 	Path   string // with its query
 	Host   string
 	Status int
+	// Took is the duration of a request whose Time is that of its end; 0: Time is that of its
+	// begin, or the duration is not known. In the common format Apache writes the begin, and nginx
+	// the end without the duration.
+	Took time.Duration
 }
 
 // longest is the length of a line in bytes at most; longer ones are skipped.
@@ -102,6 +106,9 @@ var (
 	// escapes are the characters that a path cannot have, and how servers write them and a quote:
 	// \x22 (nginx, Apache), \" and \\ (Apache).
 	escapes = regexp.MustCompile(`\\x[0-9A-Fa-f]{2}|\\["\\]|[^!-~]`)
+	// created is the begin of a request in such a line, behind the priority of a rule. The line
+	// begins with the end.
+	created = regexp.MustCompile(`" -?\d+ (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z) "`)
 )
 
 // parse reads a line; why is the reason for which it has no request.
@@ -123,6 +130,9 @@ func parse(line string) (e Entry, why string) {
 				return e, reasonRequest
 			}
 			e.Time, e.Status = timeOf(line[:at[0]]), statusOf(line, at[1])
+			if m := created.FindStringSubmatch(line[at[1]:]); m != nil && balancer.MatchString(line) {
+				e.Time = isoTime(m[1])
+			}
 			if e.Time.IsZero() && e.Status == 0 {
 				return e, reasonUnknown // an error log names requests too
 			}

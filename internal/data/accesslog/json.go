@@ -41,7 +41,25 @@ func parseJSON(line string) (e Entry, why string) {
 	}
 	e.Status, _ = strconv.Atoi(text(all, statusNames))
 	e.Time = timeIn(all)
+	if seconds, err := strconv.ParseFloat(text(all, tookNames(all)), 64); err == nil && seconds > 0 && seconds < longestTook {
+		e.Took = time.Duration(seconds * 1e9)
+	}
 	return e, ""
+}
+
+// longestTook is in seconds.
+const longestTook = 1e6
+
+// tookNames are the names of durations in seconds, of servers whose time is that of the end:
+// nginx, and Caddy, which has the request in an object. Envoy and Traefik log the begin.
+func tookNames(all map[string]any) []string {
+	switch {
+	case find(all, []string{"StartUTC", "start_time"}) != nil:
+		return nil
+	case find(all, []string{"request.method"}) != nil:
+		return []string{"duration"}
+	}
+	return []string{"request_time"}
 }
 
 // find is the value of the first of several names; nil: none is there.

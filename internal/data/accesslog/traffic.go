@@ -104,17 +104,19 @@ func Of(r io.Reader) (*Traffic, error) {
 }
 
 // Left says what of the log was left out: "3 of 9 lines: …".
-func (t *Traffic) Left() string {
+func (t *Traffic) Left() string { return leftOut(t.Lines, t.Skipped) }
+
+func leftOut(lines int, skipped []Count) string {
 	left := 0
 	text := ""
-	for _, s := range t.Skipped {
+	for _, s := range skipped {
 		left += s.Count
 		text += fmt.Sprintf(", %d %s", s.Count, s.What)
 	}
 	if left == 0 {
-		return fmt.Sprintf("all %d lines are used", t.Lines)
+		return fmt.Sprintf("all %d lines are used", lines)
 	}
-	return fmt.Sprintf("%d of %d lines are left out%s", left, t.Lines, text)
+	return fmt.Sprintf("%d of %d lines are left out%s", left, lines, text)
 }
 
 // add takes a request. A log has no bodies, so methods that have one are counted only as
@@ -123,10 +125,11 @@ func (c *collector) add(e Entry) {
 	if !e.Time.IsZero() {
 		c.seconds[e.Time.Unix()]++
 	}
+	why := whyBody(e.Method)
 	good := e.Status == 0 || e.Status >= 200 && e.Status < 300 || e.Status == 304
 	switch {
-	case e.Method != "GET" && e.Method != "HEAD" && e.Method != "OPTIONS":
-		c.skipped[e.Method+", whose body is not in the log"]++
+	case why != "":
+		c.skipped[why]++
 		return
 	case !good:
 		c.skipped[fmt.Sprintf("answered with status %d", e.Status)]++

@@ -44,7 +44,10 @@ type Load struct {
 	Threads     int           `json:"threads" yaml:"threads" default:"1" doc:"Number of event loops of each agent."`
 	Connections int           `json:"connections,omitempty" yaml:"connections" doc:"Number of connections of all agents together; default: users, or enough for the rate."`
 	Streams     int           `json:"streams,omitempty" yaml:"streams" doc:"HTTP/2: maximum number of requests at a time on one connection; default: 8 connections or more share them, with up to 100 on each."`
-	Timeout     time.Duration `json:"timeout" yaml:"timeout" default:"2s" doc:"Time limit for an answer, counted from when its request was sent, 1ms to 60s."`
+	// Recording has requests of the kinds of Mix, and when they are due, as recording.Encode
+	// writes them; nil: each kind is sent in proportion to its weight, at Rate.
+	Recording []byte        `json:"-"`
+	Timeout   time.Duration `json:"timeout" yaml:"timeout" default:"2s" doc:"Time limit for an answer, counted from when its request was sent, 1ms to 60s."`
 }
 
 // NoAddress says why a text is no IP address; nil: it is one.

@@ -44,7 +44,11 @@ func (o *Options) Check() error {
 
 // Run reads the log, prints what it shows, and writes the file of requests.
 func (o *Options) Run(stdin io.Reader, out io.Writer) error {
-	in, done, err := o.open(stdin)
+	in, done := stdin, func() {}
+	var err error
+	if o.File != "-" {
+		in, done, err = Open(o.File)
+	}
 	if err != nil {
 		return err
 	}
@@ -65,30 +69,27 @@ func (o *Options) Run(stdin io.Reader, out io.Writer) error {
 	return err
 }
 
-// open opens the log, which may be compressed with gzip, as rotated ones are.
-func (o *Options) open(stdin io.Reader) (io.Reader, func(), error) {
-	if o.File == "-" {
-		return stdin, func() {}, nil
-	}
-	f, err := os.Open(o.File)
+// Open opens a log, which may be compressed with gzip, as rotated ones are.
+func Open(name string) (io.Reader, func(), error) {
+	f, err := os.Open(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, fmt.Errorf("%s does not exist", o.File)
+		return nil, nil, fmt.Errorf("%s does not exist", name)
 	case err != nil:
 		return nil, nil, err
 	}
 	done := func() { f.Close() }
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		done()
-		return nil, nil, fmt.Errorf("%s is a folder; name a file", o.File)
+		return nil, nil, fmt.Errorf("%s is a folder; name a file", name)
 	}
-	if !strings.HasSuffix(o.File, ".gz") {
+	if !strings.HasSuffix(name, ".gz") {
 		return f, done, nil
 	}
 	unpacked, err := gzip.NewReader(f)
 	if err != nil {
 		done()
-		return nil, nil, fmt.Errorf("%s: %w", o.File, err)
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return unpacked, done, nil
 }
@@ -132,6 +133,9 @@ func (o *Options) shown(t *accesslog.Traffic, screen display.Terminal) string {
 	}
 	if o.Out != "" {
 		say("\nRequests: %s", display.Clean(o.Out))
+	}
+	if t.Arrivals != nil && o.File != "-" {
+		fmt.Fprintf(&b, "\nAt their recorded times:\n  millicore load --replay %s URL\n", display.Clean(o.File)) // to be copied whole
 	}
 	return b.String()
 }

@@ -21,6 +21,12 @@ func (o *Options) mix(s *file.Settings, t reach.Target, headers map[string]strin
 	if t.Path != "/" {
 		return fmt.Errorf("%s has a path, and so have the requests of %s: leave out the path", t.URL, o.Input.Flag)
 	}
+	o.Input.Set(s, t.Host, headers, o.eachOfMix())
+	return nil
+}
+
+// eachOfMix are the credentials and the check of each request of a mix.
+func (o *Options) eachOfMix() map[string]any {
 	more := map[string]any{}
 	auth, check := map[string]any{}, map[string]any{}
 	if o.Auth.Basic != "" {
@@ -41,6 +47,5 @@ func (o *Options) mix(s *file.Settings, t reach.Target, headers map[string]strin
 	if len(check) > 0 {
 		more["check"] = check
 	}
-	o.Input.Set(s, t.Host, headers, more)
-	return nil
+	return more
 }

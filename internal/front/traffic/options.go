@@ -61,6 +61,7 @@ type Options struct {
 	Status   []string // that are good; nil: the default
 	Contains string   // text in the body of a good answer
 
+	Replaying
 	Inputs inputs.Flags
 	Input  *inputs.Input // what they have, in place of a request; after CheckFiles
 
@@ -82,6 +83,8 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 	o.UsersSet = changed("users")
 	_, _, body := SplitBody("-b", o.Body)
 	switch {
+	case o.Replaying.contradiction(changed) != nil:
+		return o.Replaying.contradiction(changed)
 	case both("rate", "users") && changed("connections"):
 		return errors.New("with -R, -c is the number of connections, as --connections is: keep one")
 	case changed("stages") && o.Stages == "":
@@ -162,6 +165,9 @@ func (o *Options) CheckFiles() (err error) {
 	if o.Input, err = o.Inputs.Read(); err != nil {
 		return err
 	}
+	if err := o.Replaying.read(); err != nil {
+		return err
+	}
 	if o.CACert != "" {
 		if _, err := experiment.Certificates(o.CACert); err != nil {
 			return fmt.Errorf("--cacert: %w", err)
@@ -186,6 +192,9 @@ func (o *Options) Experiment(t reach.Target, observed *attached.Observed) (*expe
 		return nil, err
 	}
 	e.Measure.Whole = true
+	if o.sent != nil {
+		e.Cells[0].Load.Recording = o.sent.Recording.Encode()
+	}
 	if err := e.ReadInputs("", os.Getenv, schema.Read); err != nil {
 		return nil, o.named(err)
 	}
@@ -226,17 +235,27 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 	}
 	var s file.Settings
 	s.Set("", "name", "load")
-	s.Set("", "about", "Load on "+t.URL)
+	about := "Load on " + t.URL
+	if o.log != nil {
+		about = fmt.Sprintf("Replay of %s on %s at speed %v", filepath.Base(o.Replaying.File), t.URL, o.Speed)
+	}
+	s.Set("", "about", about)
 	s.Set("", "services.target", map[string]any{"command": []string{t.URL}})
 	s.Set("", "services.target.dir", dir)
 	if observed != nil {
 		o.observedLimits(&s, observed.Limits())
 	}
-	if o.Input != nil {
+	var length time.Duration
+	switch {
+	case o.log != nil:
+		if length, err = o.replay(&s, t, headers); err != nil {
+			return nil, err
+		}
+	case o.Input != nil:
 		if err := o.mix(&s, t, headers); err != nil {
 			return nil, err
 		}
-	} else {
+	default:
 		if o.GRPC != "" {
 			o.Calls.Request(&s)
 		} else {
@@ -265,9 +284,10 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 		}
 		s.SetGiven("--session-tickets", "load.session_tickets", o.Tickets)
 	}
-	length, err := o.aim(&s)
-	if err != nil {
-		return nil, err
+	if o.log == nil {
+		if length, err = o.aim(&s); err != nil {
+			return nil, err
+		}
 	}
 	s.SetGiven("-n", "load.requests", o.Requests)
 	if o.Even {

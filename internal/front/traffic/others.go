@@ -24,9 +24,15 @@ var flagsOfOthers = map[string]string{
 	"no-tui":             "without a terminal there is no view, and --json prints the result",
 }
 
-// Instead is what to write in place of a flag of another tool, without its dashes, and perhaps
-// with its value as in q100; "": the flag is not known.
-func Instead(flag string) string {
+// Instead is what to write for a command in place of a flag of another tool or of load, without
+// its dashes, and perhaps with its value as in q100; "": the flag is not known.
+func Instead(command, flag string) string {
+	switch {
+	case command == "try" && flag == "replay":
+		return "the search sets the load; millicore load --replay sends the requests of an access log"
+	case command != "load":
+		return ""
+	}
 	if len(flag) > 1 && strings.ContainsAny(flag[1:2], "0123456789=") {
 		flag = flag[:1]
 	}

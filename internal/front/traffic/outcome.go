@@ -12,6 +12,7 @@ type outcome struct {
 	URL       string    `json:"url"`
 	Insecure  bool      `json:"insecure,omitempty"`  // no certificate was checked
 	Addresses []Address `json:"addresses,omitempty"` // of the name in the URL, if it has several
+	Replay    *Replay   `json:"replay,omitempty"`    // of an access log
 	*summary.Cell
 	Thresholds []Kept   `json:"thresholds"`
 	Ended      *float64 `json:"target_ended_s,omitempty"` // seconds after the load began
@@ -19,7 +20,7 @@ type outcome struct {
 
 // JSON writes a result as one object, with the fields of a cell in summary.json.
 func JSON(w io.Writer, url string, insecure bool, r *Result, kept []Kept) error {
-	all := outcome{URL: url, Insecure: insecure, Addresses: r.Addresses, Cell: r.Cell, Thresholds: kept}
+	all := outcome{URL: url, Insecure: insecure, Addresses: r.Addresses, Replay: r.Replay, Cell: r.Cell, Thresholds: kept}
 	if seconds := r.Ended.Seconds(); seconds > 0 {
 		all.Ended = &seconds
 	}

@@ -16,6 +16,7 @@ type Result struct {
 	Client    signals.Client // of all agents and measured frames together
 	Length    time.Duration  // of the measured part
 	Addresses []Address      // see Options
+	Replay    *Replay        // see Options.Replayed
 	Spoken    string         // the protocol; "": HTTP/1.1 without TLS
 	Ended     time.Duration  // when the observed process ended, from the begin of the load; 0: it did not
 

@@ -72,6 +72,8 @@ func dials(d *summary.Dials, part func(*summary.Dials) *summary.Quantiles) strin
 func loadOf(r *Result) string {
 	l := &r.Cell.Load
 	switch {
+	case r.Replay != nil:
+		return fmt.Sprintf("replay, %s requests/s on average", display.Exact(l.Rate))
 	case l.Kind == "open" && l.Rate != nil:
 		return fmt.Sprintf("open loop, %s requests/s%s", display.Exact(l.Rate), highest(l.Stages))
 	case l.Users != nil:

@@ -35,6 +35,7 @@ func Text(w io.Writer, url string, r *Result, kept []Kept, details bool, out dis
 	if details {
 		b.WriteString(generator(r, out))
 	}
+	b.WriteString(replayed(r, out))
 	b.WriteString(server(r, out))
 	b.WriteString(thresholds(kept, out))
 	if details {

@@ -31,6 +31,7 @@ func Of(l *experiment.Load) []protocol.Request {
 	kinds, names := l.Kinds(), session.Names(nil)
 	for i, r := range l.AllRequests() {
 		one := request(&r, l.Timeout)
+		one.Recorded = l.Recording != nil
 		if kinds != nil {
 			one.Kind = kinds[i]
 		}

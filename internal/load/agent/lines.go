@@ -11,9 +11,9 @@ import (
 	"github.com/millicore/millicore/internal/load/protocol"
 )
 
-// maxLine is the maximum length of a line in bytes: a command with a large body, or a
-// frame with three full histograms and its slow requests.
-const maxLine = 64 << 20
+// maxLine is the maximum length of a line in bytes: a command with a large body or a long
+// recording, or a frame with three full histograms and its slow requests.
+const maxLine = 512 << 20
 
 // decodeCommand decodes a line to the agent.
 func decodeCommand(line []byte) (protocol.Command, error) {

@@ -94,7 +94,7 @@ func FuzzCommand(f *testing.F) {
 			newPlan(c.Prepare)
 		}
 		if c.Change != nil {
-			newLoad(c.Change.Load)
+			newLoad(c.Change.Load, 1)
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/base/secret"
+	"github.com/millicore/millicore/internal/data/recording"
 	"github.com/millicore/millicore/internal/load/engine"
 	"github.com/millicore/millicore/internal/load/message"
 	"github.com/millicore/millicore/internal/load/protocol"
@@ -24,7 +25,7 @@ import (
 
 // newPlan converts the protocol's plan to the engine's.
 func newPlan(p *protocol.Prepare) (engine.Plan, error) {
-	load, err := newLoad(p.Load)
+	load, err := newLoad(p.Load, len(p.Requests))
 	if err != nil {
 		return engine.Plan{}, err
 	}
@@ -67,7 +68,7 @@ func Reach(p *protocol.Prepare) error {
 	return plan.Transport.Reach(plan.Targets)
 }
 
-func newLoad(l protocol.Load) (engine.Load, error) {
+func newLoad(l protocol.Load, kinds int) (engine.Load, error) {
 	if l.Kind != protocol.Closed && l.Kind != protocol.Open {
 		return engine.Load{}, fmt.Errorf("load: the kind %q is neither %q nor %q", l.Kind, protocol.Closed, protocol.Open)
 	}
@@ -85,7 +86,17 @@ func newLoad(l protocol.Load) (engine.Load, error) {
 	if err != nil {
 		return engine.Load{}, fmt.Errorf("load: %w", err)
 	}
-	return engine.Load{Open: l.Kind == protocol.Open, Even: l.Even, Curve: curve, Requests: l.Requests}, nil
+	load := engine.Load{Open: l.Kind == protocol.Open, Even: l.Even, Curve: curve, Requests: l.Requests}
+	if l.Recording == nil {
+		return load, nil
+	}
+	if load.Recorded, err = recording.Decode(l.Recording, kinds); err == nil && !load.Open {
+		err = errors.New("a recording needs an open loop")
+	}
+	if err == nil {
+		load.Curve = curve.Peaking(load.Recorded.Peak())
+	}
+	return load, err
 }
 
 func newKind(r protocol.Request) (engine.Kind, error) {
@@ -226,7 +237,7 @@ func Sample(host string, r protocol.Request) (head *http.Request, body []byte, w
 const largestMessage = 4 << 20
 
 func newTemplate(host string, r protocol.Request) (*wire.Template, error) {
-	w := wire.Request{Method: r.Method, Path: r.Path, Host: host, Headers: r.Headers, Body: r.Body}
+	w := wire.Request{Method: r.Method, Path: r.Path, Host: host, Headers: r.Headers, Body: r.Body, Recorded: r.Recorded}
 	if r.Raw != nil {
 		w.Body, w.Raw = string(r.Raw), true
 	}

@@ -3,7 +3,9 @@ package agent
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/millicore/millicore/internal/data/recording"
 	"github.com/millicore/millicore/internal/load/protocol"
 )
 
@@ -37,5 +39,25 @@ func TestSecretsThatAServiceRepeats(t *testing.T) {
 	const said, want = "s3cr3t-t0ken of blue-is-the-team is old, password=tiger", "(redacted) of blue-is-the-team is old, password=(redacted)"
 	if got := hide(said); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A recording is an open loop, whose busiest second determines the connections.
+func TestTheLoadOfARecording(t *testing.T) {
+	r := &recording.Recording{Requests: []recording.Request{{Kind: 1, Path: "/"}}}
+	for i := range 900 {
+		r.Add(time.Duration(i)*time.Millisecond, 0)
+	}
+	l := protocol.Load{Kind: protocol.Open, Stages: []protocol.Stage{{Duration: protocol.Duration(time.Minute), From: 15, To: 15}}, Recording: r.Encode()}
+	load, err := newLoad(l, 2)
+	if err != nil || load.Curve.Peak() != 900 || load.Curve.Integral(time.Minute) != 900 || len(load.Recorded.At) != 900 {
+		t.Errorf("%+v, %v", load, err)
+	}
+	if _, err := newLoad(l, 1); err == nil {
+		t.Error("a recording has a kind of request that the load has not")
+	}
+	l.Kind = protocol.Closed
+	if _, err := newLoad(l, 2); err == nil || err.Error() != "a recording needs an open loop" {
+		t.Error(err)
 	}
 }

@@ -156,7 +156,7 @@ func (s *server) trial(p *protocol.Prepare) (ended bool, err error) {
 				}
 				p.Targets, plan.Targets = c.Move.Targets, targets
 			case c.Change != nil && running:
-				load, err := newLoad(c.Change.Load)
+				load, err := newLoad(c.Change.Load, len(p.Requests))
 				if err == nil {
 					err = e.Change(load, c.Change.Drop)
 				}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/recording"
 	"github.com/millicore/millicore/internal/load/session"
 	"github.com/millicore/millicore/internal/load/wire"
 )
@@ -45,12 +46,13 @@ const ofMix = 0x6d6978
 // mix chooses the kind of the next request and fills in its placeholders. Both are
 // determined by the seed.
 type mix struct {
-	kinds  []Kind
-	ends   []int // cumulative weights
-	values wire.Values
-	step   uint64
-	closes bool          // a connection has one request at a time, which may be its last: not with HTTP/2
-	turns  *session.Pool // of the users; nil: kinds are drawn
+	kinds    []Kind
+	ends     []int // cumulative weights
+	values   wire.Values
+	step     uint64
+	closes   bool             // a connection has one request at a time, which may be its last: not with HTTP/2
+	turns    *session.Pool    // of the users; nil: kinds are drawn
+	recorded *recording.Share // has the request that is due at each time; nil: none has
 }
 
 func newMix(p *Plan, share int) mix {
@@ -74,7 +76,10 @@ func newMix(p *Plan, share int) mix {
 // choose sets a slot's request to the next one of its target or, at the time now, of a session.
 func (m *mix) choose(s *slot, t *Target, now time.Duration) {
 	s.kind = 0
-	if last := len(m.ends) - 1; m.turns != nil {
+	if last := len(m.ends) - 1; m.recorded != nil {
+		r := m.recorded.Find(s.intended)
+		s.kind, m.values.Path = int32(r.Kind), r.Path
+	} else if m.turns != nil {
 		s.session = m.turns.Take(now)
 		s.kind, m.values.Session = int32(s.session.Step()), s.session
 	} else if last > 0 {

@@ -17,6 +17,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/millicore/millicore/internal/data/recording"
 	"github.com/millicore/millicore/internal/load/schedule"
 	"github.com/millicore/millicore/internal/load/session"
 )
@@ -46,7 +47,8 @@ type Load struct {
 	Open     bool
 	Even     bool // open loop: evenly spaced, not Poisson; closed loop: constant think times
 	Curve    *schedule.Curve
-	Requests int64 // closed loop: end after this number; 0: at the curve's end
+	Requests int64                // closed loop: end after this number; 0: at the curve's end
+	Recorded *recording.Recording // open loop: these requests at these times, of which the curve has the mean and the peak
 }
 
 // The default number of connections of an open loop is enough for answers that take

@@ -15,9 +15,9 @@ type source struct {
 	shares int
 	began  time.Duration // start of the curve
 
-	arrivals *schedule.Arrivals // open loop, else nil
-	users    *schedule.Users    // closed loop, else nil
-	due      time.Duration      // next arrival, or next user to become active
+	arrivals func() (time.Duration, bool) // next one of an open loop, else nil
+	users    *schedule.Users              // closed loop, else nil
+	due      time.Duration                // next arrival, or next user to become active
 
 	active int // users
 	pauses pauses
@@ -31,10 +31,13 @@ func (s *source) begin(load Load, curve *schedule.Curve, l *loop, at time.Durati
 	s.curve, s.shares, s.began = curve, l.shares, at
 	s.arrivals, s.users, s.quota, s.thinks.Even = nil, nil, -1, load.Even
 	switch {
+	case load.Recorded != nil:
+		l.mix.recorded = load.Recorded.ShareOf(l.share, l.shares, at)
+		s.arrivals = l.mix.recorded.Next
 	case load.Open && load.Even:
-		s.arrivals = schedule.Even(curve, l.share, l.shares)
+		s.arrivals = schedule.Even(curve, l.share, l.shares).Next
 	case load.Open:
-		s.arrivals = schedule.Poisson(curve, l.share, l.shares, l.plan.Seed+uint64(l.obeyed.number))
+		s.arrivals = schedule.Poisson(curve, l.share, l.shares, l.plan.Seed+uint64(l.obeyed.number)).Next
 	default:
 		s.users = schedule.NewUsers(curve, l.share, l.shares)
 	}
@@ -61,7 +64,7 @@ func (s *source) advance(at time.Duration) {
 	ok := false
 	switch {
 	case s.arrivals != nil:
-		t, ok = s.arrivals.Next()
+		t, ok = s.arrivals()
 	case s.users != nil && s.quota != 0:
 		t, ok = s.users.Reach(s.active+1, at-s.began)
 	}

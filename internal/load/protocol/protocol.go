@@ -68,16 +68,18 @@ type Transport struct {
 // Request is one kind of request. Its path, headers and body may have
 // placeholders (wire.Template), unless the body is raw.
 type Request struct {
-	Weight  int               `json:"weight,omitempty"` // 0: 1
-	Kind    string            `json:"kind,omitempty"`   // name under which it is counted apart; "": it is not
-	Method  string            `json:"method"`
-	Path    string            `json:"path"` // with query
-	Host    string            `json:"host,omitempty"`
-	Headers map[string]string `json:"headers,omitempty"`
-	Body    string            `json:"body,omitempty"`
-	Raw     []byte            `json:"raw,omitempty"` // a body that is sent unchanged, instead of Body
-	Check   *Check            `json:"check,omitempty"`
-	Call    *Call             `json:"call,omitempty"` // the body is the JSON of a gRPC message
+	Weight int    `json:"weight,omitempty"` // 0: 1
+	Kind   string `json:"kind,omitempty"`   // name under which it is counted apart; "": it is not
+	Method string `json:"method"`
+	Path   string `json:"path"` // with query
+	// Recorded: it is a kind of a recording, which has the paths.
+	Recorded bool              `json:"recorded,omitempty"`
+	Host     string            `json:"host,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Body     string            `json:"body,omitempty"`
+	Raw      []byte            `json:"raw,omitempty"` // a body that is sent unchanged, instead of Body
+	Check    *Check            `json:"check,omitempty"`
+	Call     *Call             `json:"call,omitempty"` // the body is the JSON of a gRPC message
 	// Step is set on each request of a load with sessions, which are sent in their order.
 	Step *Step `json:"step,omitempty"`
 }
@@ -113,6 +115,9 @@ type Load struct {
 	Stages   []Stage `json:"stages"`             // users or requests/s over time, after the warm-up
 	Requests int64   `json:"requests,omitempty"` // closed: end after so many; then Stages has one stage without an end
 	Even     bool    `json:"even,omitempty"`     // open: even spacing instead of Poisson; closed: constant think times
+	// Recording has the requests of an open load and when they are due, as recording.Encode
+	// writes them. The stages then have its duration and its mean rate.
+	Recording []byte `json:"recording,omitempty"`
 }
 
 // Kind is the kind of a load.

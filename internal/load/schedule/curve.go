@@ -90,6 +90,13 @@ func (c *Curve) Length() time.Duration { return c.length }
 // Peak is the maximum of the curve.
 func (c *Curve) Peak() float64 { return c.peak }
 
+// Peaking returns the curve with a peak of its own, of loads whose arrivals have bursts.
+func (c *Curve) Peaking(peak float64) *Curve {
+	other := *c
+	other.peak = max(c.peak, peak)
+	return &other
+}
+
 // At returns the value at t; where two stages meet, that of the later one. Before its
 // start a curve has its first value, after its end its last one.
 func (c *Curve) At(t time.Duration) float64 {

@@ -18,8 +18,10 @@ type Request struct {
 	Path    string // with query; / if empty
 	Host    string
 	Headers map[string]string
-	Body    string
-	Raw     bool // the body is sent unchanged, without placeholders
+	// Recorded: Values has the path of each request, in place of Path.
+	Recorded bool
+	Body     string
+	Raw      bool // the body is sent unchanged, without placeholders
 	// Encode, if it is set, makes the bytes to send of the body, as of a gRPC message: it appends
 	// them to b. The head then has no length, so it needs HTTP/2.
 	Encode func(b, body []byte) ([]byte, error)

@@ -51,6 +51,7 @@ const (
 	ofSession // a value of the session
 	inPath    // the same, in a path: bytes that end the path are escaped
 	cookies   // the header with the session's cookies, if it has any
+	recorded
 )
 
 // Values are the values of a template's placeholders. The caller increments Seq; Random
@@ -58,7 +59,8 @@ const (
 type Values struct {
 	Seq    uint64
 	Random *rand.Rand
-	Err    error // of a request whose values make no message
+	Path   string // of a recorded request
+	Err    error  // of a request whose values make no message
 	// Session has the session whose request this is; nil: the load has none.
 	Session *session.Session
 
@@ -68,6 +70,9 @@ type Values struct {
 // Compile checks the request as Bytes does, and compiles it. The error about an unknown
 // placeholder names it.
 func (r Request) Compile() (*Template, error) {
+	if r.Recorded {
+		r.Path = "/"
+	}
 	path, err := r.pieces("path", r.Path)
 	if err != nil {
 		return nil, err
@@ -104,6 +109,10 @@ func (r Request) Compile() (*Template, error) {
 	// All parts were checked, so the head as a whole is valid too.
 	if t.head, err = r.headPieces(length); err != nil {
 		return nil, err
+	}
+	if r.Recorded {
+		method, after, _ := strings.Cut(string(t.head[0].text), "/") // of the request line
+		t.head = append([]piece{{text: []byte(method)}, {kind: recorded}, {text: []byte(after)}}, t.head[1:]...)
 	}
 	for _, one := range r.Turns {
 		encoded, err := r.Encode(nil, one)
@@ -168,6 +177,8 @@ func appendPieces(b []byte, all []piece, v *Values) []byte {
 		switch p := &all[i]; p.kind {
 		case sequence:
 			b = strconv.AppendUint(b, v.Seq, 10)
+		case recorded:
+			b = append(b, v.Path...)
 		case uuid:
 			b = appendUUID(b, v.Random.Uint64(), v.Random.Uint64())
 		case random:
