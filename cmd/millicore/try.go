@@ -58,7 +58,7 @@ func tryCommand() *cobra.Command { return tryCommandOf(new(tryFlags)) }
 // tryCommandOf is the command that fills some flags.
 func tryCommandOf(f *tryFlags) *cobra.Command {
 	c := &cobra.Command{
-		Use:                   "try [flags] -- COMMAND... | --image IMAGE [-- ARGS...] | --attach PID|CONTAINER|URL",
+		Use:                   "try [flags] -- COMMAND... | --image IMAGE [-- ARGS...] | --compose FILE [--service NAME] | --attach PID|CONTAINER|URL",
 		DisableFlagsInUseLine: true,
 		Short:                 "Put any server under a limit and find where it breaks",
 		Long: "Try starts a server under a CPU and memory limit, finds its port and its runtime, and\n" +
@@ -80,13 +80,14 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 			"  millicore try --get /index.html -- nginx -g 'daemon off;'\n" +
 			"  millicore try --cpu 500m --against './old-server' -- ./new-server\n" +
 			"  millicore try --cpu 500m --image nginx:1.27 -p 80\n" +
+			"  millicore try --compose compose.yaml --service web --get /items\n" +
 			"  millicore try --attach 4242\n" +
 			"  millicore try --save first.yaml -- ./my-server --listen '127.0.0.1:${port}'",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && f.Attach == "" && f.Image == "" {
+			if len(args) == 0 && f.Attach == "" && !f.Container() {
 				return errors.New("try: expected the server's command after --, as in: millicore try --cpu 500m -- ./my-server")
 			}
-			return misplaced(cmd, args, f.Attach != "" || f.Image != "")
+			return misplaced(cmd, args, f.Attach != "" || f.Container())
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := agent.CheckPolicy(); err != nil {
@@ -101,9 +102,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 			if f.Attach != "" {
 				return tryRunning(cmd, f, args)
 			}
-			if f.Ask.Command = args; f.Image != "" {
-				f.Ask.Command, f.Ask.Image = nil, &try.Image{Name: f.Image, Args: args}
-			}
+			f.Take(args)
 			return tryServer(cmd, f)
 		},
 	}
@@ -129,9 +128,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of trials and of the arrivals (default: random; stored in the record)")
 	defineDetails(c, &f.details)
 	flags.BoolVar(&f.asJSON, "json", false, `print {"verdict": …, "cells": […], …} as one JSON object`)
-	flags.StringVar(&f.Image, "image", "", "try a container image on this machine's Docker or podman, as docker run would start it; the command becomes its arguments")
-	flags.StringArrayVarP(&f.Volumes, "volume", "v", nil, "with --image: a folder, a file or a volume in the container, as in ./data:/data:ro (repeatable)")
-	flags.StringVar(&f.Network, "network", "", "with --image: host lets the container use this machine's network (default: a network of its own)")
+	f.DefineContainer(flags)
 	flags.StringArrayVarP(&f.Env, "env", "e", nil, "environment variable of the server, as in PORT=8080; a name alone has the value of millicore's own environment (repeatable)")
 	flags.IntVar(&f.Repeats, "repeats", 1, "number of searches of each setting; six are enough to rank the settings, and the default of --against")
 	flags.Float64Var(&f.Start, "start-rate", 0, "requests per second with which a search begins (default: from a short probe)")
@@ -185,12 +182,12 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err := where.Check(first); err != nil {
 		return usageError{err}
 	}
-	if err := f.Ask.OpenImages(cmd.Context(), where); err != nil {
-		return err
-	}
 	screen := display.TerminalOf(os.Stderr)
 	note := func(text string) { show.Note(screen.Wrap(text, "")) }
-	look, err := f.Ask.Look(cmd.Context(), where, first, f.build, note)
+	var look *try.Looked
+	if where, err = f.Ask.OpenImages(cmd.Context(), where, note); err == nil {
+		look, err = f.Ask.Look(cmd.Context(), where, first, f.build, note)
+	}
 	if err != nil {
 		if cmd.Context().Err() != nil {
 			return errProbing
@@ -261,7 +258,7 @@ func (f *tryFlags) show(cmd *cobra.Command, info runtimes.Info, variants []try.V
 	if f.asJSON {
 		said := map[string]any{"verdict": answer.Of(found).String(), "cells": found.Cells, "variants": variants, "record": f.Out, "runtime": info}
 		if i := f.Ask.Image; i != nil {
-			said["image"] = i
+			said["image"], said["compose"] = i, f.Ask.Compose
 		}
 		if found.Common != nil {
 			said["level"] = found.Common.Cells

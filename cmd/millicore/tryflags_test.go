@@ -36,6 +36,12 @@ func TestFlagsOfTryThatContradict(t *testing.T) {
 		{"--image nginx --attach 4242", "--image is about a server that try starts"},
 		{"--image=", "--image is empty"},
 		{"--image nginx --network own2", "want host"},
+		{"--compose a.yaml --compose b.yaml --service web --cpu 1 -e A=b --against web:1", ""},
+		{"--compose a.yaml --image nginx", "--compose names the image"},
+		{"--compose a.yaml --network host", "--compose names the image"},
+		{"--compose a.yaml --save b.yaml", "--save: an experiment file has no services of compose files"},
+		{"--compose a.yaml --attach 4242", "--compose is about a server that try starts"},
+		{"--service web", "--service needs --compose"},
 		{"-v ./a:/a", "name its image with --image"},
 		{"--network host", "name its image with --image"},
 	} {

@@ -45,12 +45,14 @@ type Platform interface {
 type UnitSpec struct {
 	Trial   int
 	Name    string
-	Command []string          // may hold ${port}, ${host} (to listen on) and the names in Vars; arguments of an image
-	Image   string            // for an ImageRunner only
-	Volumes []string          // mounts of an image, as experiment.SplitVolume reads them; on Docker only
-	Dir     string            // working folder of the command; for an image, in the container
-	Env     map[string]string // values may hold the same names as Command
-	Unset   []string          // names of variables that must be absent
+	Command []string // may hold ${port}, ${host} (to listen on) and the names in Vars; arguments of an image
+	Image   string   // for an ImageRunner only
+	Volumes []string // mounts of an image, as experiment.SplitVolume reads them; on Docker only
+	Dir     string   // working folder of the command; for an image, in the container
+	// Container are further settings of an image's container, on Docker only; nil: there are none.
+	Container *Container
+	Env       map[string]string // values may hold the same names as Command
+	Unset     []string          // names of variables that must be absent
 	// Hidden are the variables in Env whose values must not be shown, and Secrets others by
 	// NAME/KEY of a Secret, on Kubernetes only.
 	Hidden  []string

@@ -288,7 +288,7 @@ func (d *Daemon) importLayer(image string, layer io.Reader, changes []string) er
 	return err
 }
 
-// Left lists what is left in the daemon: containers, networks that are not its own, images
+// Left lists what is left in the daemon: containers, networks that are not its own, volumes, images
 // except the named ones, mounts and control groups.
 func (d *Daemon) Left(images ...string) ([]string, error) {
 	api, err := d.Client()
@@ -314,6 +314,13 @@ func (d *Daemon) Left(images ...string) ([]string, error) {
 		if n.Name != "host" && n.Name != "none" {
 			left = append(left, "network "+n.Name)
 		}
+	}
+	volumes, err := api.VolumeList(ctx, client.VolumeListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range volumes.Items {
+		left = append(left, "volume "+v.Name)
 	}
 	list, err := api.ImageList(ctx, client.ImageListOptions{})
 	if err != nil {

@@ -102,13 +102,14 @@ func (l *layer) parents(path string) string {
 // add adds a file, a link with what it points at, or a folder with all that is in it.
 func (l *layer) add(path string) {
 	path = l.parents(path)
-	if l.err != nil || l.have[path[1:]] || l.except != nil && l.except.MatchString(path) {
+	if l.err != nil || l.except != nil && l.except.MatchString(path) {
 		return
 	}
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
 		l.err = err
+	case l.have[path[1:]] && !info.IsDir(): // of a folder, only some files may be there
 	case info.Mode().Type() == fs.ModeSymlink:
 		target, err := os.Readlink(path)
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/front/inputs"
@@ -30,8 +32,10 @@ type Flags struct {
 
 	Image   string // in place of a command; "": there is none
 	Volumes []string
-	Network string // "" or host
-	Port    string // PORT, or of an image HOST:CONTAINER
+	Network string   // "" or host
+	Compose []string // files, in place of an image
+	Service string   // of them
+	Port    string   // PORT, or of an image HOST:CONTAINER
 
 	Env     []string // NAME=VALUE, or NAME of the caller's own
 	Repeats int
@@ -46,7 +50,28 @@ type Flags struct {
 }
 
 // startOnly are the flags that have no effect on a service that runs already.
-var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "user", "pids", "profile", "save", "against", "image"}
+var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "user", "pids", "profile", "save", "against", "image", "compose", "service"}
+
+// DefineContainer defines the flags of images and of compose files.
+func (f *Flags) DefineContainer(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Image, "image", "", "try a container image on this machine's Docker or podman, as docker run would start it; the command becomes its arguments")
+	flags.StringArrayVarP(&f.Volumes, "volume", "v", nil, "with --image: a folder, a file or a volume in the container, as in ./data:/data:ro (repeatable)")
+	flags.StringVar(&f.Network, "network", "", "with --image: host lets the container use this machine's network (default: a network of its own)")
+	flags.StringArrayVar(&f.Compose, "compose", nil, "try a service of this compose `FILE`, with its own limits, beside what it depends on (repeatable: later files override)")
+	flags.StringVar(&f.Service, "service", "", "with --compose: the service to try")
+}
+
+// Container reports whether a container is tried, in place of a command.
+func (f *Flags) Container() bool { return f.Image != "" || len(f.Compose) > 0 }
+
+// Take takes what follows --: the command of the server, or the arguments of its container.
+func (f *Flags) Take(args []string) {
+	if f.Container() {
+		f.Ask.Image = &Image{Name: f.Image, Args: args}
+		return
+	}
+	f.Ask.Command = args
+}
 
 // Check reports flags that are wrong, or exclude each other. changed reports whether a flag
 // was set.
@@ -62,6 +87,12 @@ func (f *Flags) Check(changed func(string) bool) error {
 		return errors.New("--start-rate is a rate; a search for --users begins with one user")
 	case f.Attach == "" && changed("cacert"):
 		return errors.New("--cacert needs --attach: a server that try starts is loaded without TLS")
+	case len(f.Compose) > 0 && (changed("image") || changed("volume") || changed("network")):
+		return errors.New("--compose names the image, the volumes and the networks: leave out --image, --volume and --network, or override them in a second file (--compose FILE --compose OVERRIDE)")
+	case len(f.Compose) > 0 && changed("save"):
+		return errors.New("--save: an experiment file has no services of compose files: leave it out, and repeat the command with --compose")
+	case len(f.Compose) == 0 && changed("service"):
+		return errors.New("--service needs --compose: name the file, as in --compose compose.yaml")
 	case f.Image == "" && (changed("volume") || changed("network")):
 		return errors.New("--volume and --network are about a container: name its image with --image")
 	case f.Network != "" && f.Network != "host":
@@ -89,13 +120,16 @@ func (f *Flags) Fill(changed func(string) bool) (err error) {
 	if a.Dir, err = os.Getwd(); err != nil {
 		return err
 	}
+	if err := f.readCompose(changed); err != nil {
+		return err
+	}
 	if a.CPUs, err = Limits(f.CPU); err != nil {
 		return err
 	}
 	a.CPU = a.CPUs[0]
 	caller := Caller(os.Environ())
 	if i := a.Image; i != nil { // it gets nothing of the caller's, as with docker run
-		caller, i.HostNetwork = map[string]string{}, f.Network == "host"
+		caller, i.HostNetwork = a.composeEnv(), f.Network == "host"
 		if i.Volumes, err = Volumes(f.Volumes); err != nil {
 			return err
 		}

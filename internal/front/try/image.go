@@ -12,6 +12,7 @@ import (
 
 	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/front/compose"
 	"github.com/millicore/millicore/internal/host/commandline"
 	"github.com/millicore/millicore/internal/host/runtimes"
 	"github.com/millicore/millicore/internal/platform"
@@ -31,25 +32,33 @@ type Image struct {
 	Info platform.ImageInfo `json:"says"`
 }
 
-// OpenImages makes the images that are tried available, and takes what they say of themselves.
-func (a *Ask) OpenImages(ctx context.Context, where platform.Platform) (err error) {
+// OpenImages makes the images that are tried available, takes what they say of themselves, and
+// starts what runs beside them, which the platform that it returns has. note takes sentences.
+func (a *Ask) OpenImages(ctx context.Context, where platform.Platform, note func(string)) (_ platform.Platform, err error) {
 	if a.Image == nil {
-		return nil
+		return where, nil
 	}
-	if a.Command, err = a.Image.open(ctx, where); err != nil {
-		return fmt.Errorf("try %s: %w", a.Image.Name, err)
+	if a.Compose != nil {
+		if err := a.Compose.Fetch(ctx, where); err != nil {
+			return nil, err
+		}
 	}
-	if a.Old == nil {
-		return nil
+	if a.Command, err = a.Image.open(ctx, where, a.Compose); err != nil {
+		return nil, err
 	}
-	if a.Against, err = a.Old.open(ctx, where); err != nil {
-		return fmt.Errorf("try --against %s: %w", a.Old.Name, err)
+	if a.Old != nil {
+		if a.Against, err = a.Old.open(ctx, where, a.Compose); err != nil {
+			return nil, fmt.Errorf("--against %s: %w", a.Old.Name, err)
+		}
 	}
-	return nil
+	if a.Compose == nil {
+		return where, nil
+	}
+	return a.beside(ctx, where, note)
 }
 
 // open makes an image available, and returns the command that it runs.
-func (i *Image) open(ctx context.Context, where platform.Platform) (command []string, err error) {
+func (i *Image) open(ctx context.Context, where platform.Platform, in *compose.Project) (command []string, err error) {
 	if on, ok := platform.As[platform.ImageRunner](where); ok {
 		if _, err := on.Fetch(ctx, i.Name); err != nil {
 			return nil, err
@@ -60,6 +69,7 @@ func (i *Image) open(ctx context.Context, where platform.Platform) (command []st
 			return nil, err
 		}
 	}
+	in.Override(&i.Info)
 	return i.command()
 }
 
@@ -86,9 +96,12 @@ func (a *Ask) found(seen []Seen) {
 	}
 }
 
-// What is the server in an error: its image, or its program.
+// What is the server in an error: its service, its image, or its program.
 func (a *Ask) What() string {
-	if a.Image != nil {
+	switch {
+	case a.Compose != nil:
+		return a.Compose.Service.Name
+	case a.Image != nil:
 		return a.Image.Name
 	}
 	return a.Command[0]

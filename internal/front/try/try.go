@@ -17,6 +17,7 @@ import (
 	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/front/compose"
 	"github.com/millicore/millicore/internal/front/inputs"
 	"github.com/millicore/millicore/internal/front/traffic"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -28,6 +29,7 @@ type Ask struct {
 	Command []string          // of an image its ENTRYPOINT and arguments, once it is known
 	Image   *Image            // in place of a command of this machine; nil: there is none
 	Against []string          // the command before a change, which Command is held against; nil: there is none
+	Compose *compose.Project  // whose service Image is of; nil: of no compose file
 	Old     *Image            // the image before a change, of which Against is the command then; nil: there is none
 	Dir     string            // working folder
 	Env     map[string]string // the caller's settings that change how runtimes behave; the lab keeps no others of their kind
@@ -56,9 +58,12 @@ type Ask struct {
 }
 
 // program is the name of the server's program: what env starts, if the command only sets
-// variables with it. An image has its own name.
+// variables with it. An image has its own name, and so has a service of a compose file.
 func (a *Ask) program() string {
-	if a.Image != nil {
+	switch {
+	case a.Compose != nil:
+		return a.Compose.Service.Name
+	case a.Image != nil:
 		return a.Image.short()
 	}
 	words := a.Command
@@ -140,6 +145,9 @@ func (a *Ask) starts(v Variant) map[string]any {
 	}
 	if len(a.Image.Volumes) > 0 {
 		keys["volumes"] = a.Image.Volumes
+	}
+	if all := a.dependencies(); len(all) > 0 {
+		keys["dependencies"] = all
 	}
 	return keys
 }

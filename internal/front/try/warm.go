@@ -13,6 +13,7 @@ import (
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/front/compose"
 	"github.com/millicore/millicore/internal/platform"
 )
 
@@ -247,6 +248,9 @@ func (p *warmPlatform) Start(ctx context.Context, u platform.UnitSpec) (platform
 	started, starts, err := platform.Timed(ctx, p.Platform.Start, u)
 	if err != nil {
 		return nil, err
+	}
+	if _, dependency := platform.As[*compose.Kept](started); dependency {
+		return started, nil
 	}
 	replicas := started.Replicas()
 	all := make([]signals.WarmUp, len(replicas))

@@ -63,12 +63,12 @@ func sweepDead(ctx context.Context, api *client.Client) (Cleaned, error) {
 }
 
 // sweep removes the objects that an owner made for whom over returns true: containers,
-// then their networks, then their images. Labels alone do not show who made an object:
+// then their networks, volumes and images. Labels alone do not show who made an object:
 // docker commit copies those of a container into an image, and an image passes its own on
 // to containers and to images that are built from it, also on another machine. So the
 // object must also have the name that the owner gave it.
 func (c *Cleaned) sweep(ctx context.Context, api *client.Client, over func(owner) bool) error {
-	return errors.Join(c.containers(ctx, api, over), c.networks(ctx, api, over), c.images(ctx, api, over))
+	return errors.Join(c.containers(ctx, api, over), c.networks(ctx, api, over), c.volumes(ctx, api, over), c.images(ctx, api, over))
 }
 
 var ours = client.Filters{}.Add("label", labelRun)
@@ -100,6 +100,21 @@ func (c *Cleaned) networks(ctx context.Context, api *client.Client, over func(ow
 		if ok && one.Name == o.network() && over(o) {
 			_, err := api.NetworkRemove(ctx, one.ID, client.NetworkRemoveOptions{})
 			errs = append(errs, c.removed("network "+one.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Cleaned) volumes(ctx context.Context, api *client.Client, over func(owner) bool) error {
+	list, err := api.VolumeList(ctx, client.VolumeListOptions{Filters: ours})
+	if err != nil {
+		return fmt.Errorf("list volumes of earlier runs: %w", err)
+	}
+	var errs []error
+	for _, one := range list.Items {
+		if o, ok := ownerOf(one.Labels); ok && o.namedContainer(one.Name) && over(o) {
+			_, err := api.VolumeRemove(ctx, one.Name, client.VolumeRemoveOptions{})
+			errs = append(errs, c.removed("volume "+one.Name, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -38,7 +38,7 @@ type Options struct {
 
 // Cleaned is what Clean did.
 type Cleaned struct {
-	Removed []string // containers, networks, images, control groups and folders of runs that are dead
+	Removed []string // containers, networks, volumes, images, control groups and folders of runs that are dead
 	Living  []int    // pids of runs that were left alone
 }
 

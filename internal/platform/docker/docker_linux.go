@@ -67,7 +67,7 @@ func New(o Options) (platform.Platform, error) {
 	if cleaned, err := sweepDead(ctx, d.api); err != nil {
 		o.Note(err.Error())
 	} else if n := len(cleaned.Removed); n > 0 {
-		o.Note(fmt.Sprintf("removed %d containers, networks and images that a killed run left", n))
+		o.Note(fmt.Sprintf("removed %d containers, networks, volumes and images that a killed run left", n))
 	}
 	return d, nil
 }

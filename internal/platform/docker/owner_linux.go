@@ -52,6 +52,9 @@ func (o owner) namedContainer(listed string) bool {
 // network is the name of the run's network.
 func (o owner) network() string { return "millicore-" + o.run }
 
+// volume is the name of a volume of the run.
+func (o owner) volume(name string) string { return o.containers() + name }
+
 // image is the name of the image of the sample service go, which is made for the run.
 func (o owner) image() string { return goProgram + ":" + o.run }
 

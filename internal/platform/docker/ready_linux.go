@@ -14,6 +14,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/millicore/millicore/internal/host/commandline"
+	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/ports"
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
@@ -34,9 +35,14 @@ const (
 // awaitReady waits until the container serves. See supervise.Keeper.UntilServing.
 func (r *replica) awaitReady(ctx context.Context, l *instance) error {
 	every, look := r.looking(l)
+	checked := r.ready.Path == "" && r.serves == nil && len(r.image.Health) > 0
+	if r.until != platform.Serves {
+		checked = r.until == platform.Healthy
+		every, look = healthEvery, func(context.Context) (string, error) { return r.address, nil }
+	}
 	return r.keeper.UntilServing(ctx, l, &r.address, func(ctx context.Context) (string, error) {
 		address, err := supervise.AwaitProbe(ctx, every, look)
-		if err == nil && r.ready.Path == "" && r.serves == nil && len(r.image.Health) > 0 {
+		if err == nil && checked {
 			_, err = supervise.AwaitProbe(ctx, healthEvery, func(ctx context.Context) (string, error) { return address, r.healthy(ctx) })
 		}
 		return address, err
@@ -107,6 +113,9 @@ func (r *replica) healthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(r.image.HealthTimeout, healthTimeout))
 	defer cancel()
 	failed := func(err error) error {
+		if r.until == platform.Healthy {
+			return fmt.Errorf("its health check fails: %s: %w", commandline.Quoted(r.image.Health), err)
+		}
 		return fmt.Errorf("its HEALTHCHECK fails: %s: %w; name a path that answers 200 once it is ready (ready: in the experiment file, --ready of try), which replaces it", commandline.Quoted(r.image.Health), err)
 	}
 	api := r.docker.api
@@ -151,6 +160,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 // whereTo describes where a replica must listen, after "; ".
 func (r *replica) whereTo() string {
 	switch {
+	case r.until != platform.Serves:
+		return ""
 	case r.address == "":
 		return "; state its port (port: in the experiment file, --port of try) if it has one that cannot be found"
 	case r.docker.options.HostNetwork:

@@ -31,6 +31,7 @@ type replica struct {
 	own     netip.Addr // in the run's network
 	address string     // "" until it is ready if the port must be found
 	ready   experiment.Ready
+	until   platform.Condition
 	serves  func(context.Context, string) error // as in platform.UnitSpec
 
 	counters  counterTotals

@@ -86,6 +86,9 @@ func (d *docker) startReplicas(ctx context.Context, u platform.UnitSpec, into *u
 		if err != nil {
 			return fmt.Errorf("replica %d: %w", i, err)
 		}
+		if u.Container != nil && u.Container.Until == platform.Completed {
+			return r.completed(ctx, l)
+		}
 		keepers, started = append(keepers, &r.keeper), append(started, l)
 	}
 	return supervise.KeepAll(ctx, u.Ready.Timeout, keepers, started)
@@ -103,14 +106,15 @@ func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*
 	if r.image, err = d.Describe(ctx, u.Image); err != nil {
 		return r, err
 	}
+	r.settings(u.Container)
 	name := supervise.ReplicaName(u.Trial, u.Name, index)
-	host, port, attachment, err := d.place(ctx, u, r)
+	address, port, attachment, err := d.place(ctx, u, r)
 	if err != nil {
 		return r, err
 	}
 	vars := map[string]string{}
 	maps.Copy(vars, u.Vars)
-	vars["host"], vars["port"] = host, strconv.Itoa(port)
+	vars["host"], vars["port"] = address, strconv.Itoa(port)
 	config, err := d.config(u, vars)
 	if err != nil {
 		return r, err
@@ -120,6 +124,15 @@ func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*
 		return r, err
 	}
 	config.Volumes = anonymous
+	host := &container.HostConfig{
+		NetworkMode: d.networkMode(),
+		Binds:       binds,
+		LogConfig:   container.LogConfig{Type: "none"}, // the output is read from the container, into the record
+		Resources:   d.engine.resources(u.Limits),
+	}
+	if err := d.extend(ctx, u.Container, config, host, attachment); err != nil {
+		return r, err
+	}
 	if r.keeper.Log, err = supervise.OpenLog(u.Logs, name+".log"); err != nil {
 		return r, err
 	}
@@ -130,13 +143,7 @@ func (d *docker) prepare(ctx context.Context, u platform.UnitSpec, index int) (*
 	// known, so that it is removed.
 	creating, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
-	made, err := d.api.ContainerCreate(creating, client.ContainerCreateOptions{Name: r.name, Config: config, NetworkingConfig: attachment,
-		HostConfig: &container.HostConfig{
-			NetworkMode: d.networkMode(),
-			Binds:       binds,
-			LogConfig:   container.LogConfig{Type: "none"}, // the output is read from the container, into the record
-			Resources:   d.engine.resources(u.Limits),
-		}})
+	made, err := d.api.ContainerCreate(creating, client.ContainerCreateOptions{Name: r.name, Config: config, NetworkingConfig: attachment, HostConfig: host})
 	if err != nil {
 		return r, fmt.Errorf("create a container of %s: %w", u.Image, err)
 	}
@@ -169,7 +176,7 @@ func (d *docker) place(ctx context.Context, u platform.UnitSpec, r *replica) (ho
 		return "", 0, nil, err
 	}
 	r.own = address
-	if u.Port != 0 || !u.FindPort && takesPort(&u) {
+	if u.Port != 0 || !u.FindPort && takesPort(&u) || r.until != platform.Serves {
 		r.address = netip.AddrPortFrom(address, uint16(port)).String()
 	}
 	return "0.0.0.0", port, &networks.NetworkingConfig{EndpointsConfig: map[string]*networks.EndpointSettings{
