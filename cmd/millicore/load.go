@@ -50,7 +50,7 @@ func loadCommand() *cobra.Command {
 			"  millicore load -R 2000 --container api --threshold 'p99<300ms' http://127.0.0.1:8080/items\n" +
 			"  millicore load -b @order.json http://127.0.0.1:8080/orders\n" +
 			"  millicore load --stages 30s:50,1m:200 http://127.0.0.1:8080/\n" +
-			"  millicore load --har shop.har http://127.0.0.1:8080/\n  millicore load --curl @copied.txt\n  millicore load --replay access.log --speed 2 http://127.0.0.1:8080/\n" +
+			"  millicore load --har shop.har http://127.0.0.1:8080/\n  millicore load --curl @copied.txt\n  millicore load --replay access.log --speed 2 http://127.0.0.1:8080/\n  millicore load --openapi shop.yaml http://127.0.0.1:8080/\n" +
 			"  millicore load --grpc shop.Orders/Get -b '{\"id\": 7}' 127.0.0.1:50051",
 		Args: func(cmd *cobra.Command, args []string) error {
 			return exactly(f.Inputs.URLs(len(args)), "a URL")(cmd, args)
@@ -94,7 +94,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, args []string) error {
 		return usageError{err}
 	}
 	guard(e)
-	f.Input.Report(os.Stderr, target.Host)
+	f.Input.Report(os.Stderr, target.Host, f.GivenHeaders()...)
 	f.Replayed().Report(os.Stderr)
 	if err := f.confirm(cmd.Context(), target, e); err != nil {
 		return err

@@ -166,7 +166,7 @@ func tryServer(cmd *cobra.Command, f *tryFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
-	f.Ask.Input.Report(os.Stderr, f.Ask.Host)
+	f.Ask.Input.Report(os.Stderr, f.Ask.Host, f.Headers...)
 	show, on := progress.New(os.Stderr), "local"
 	if f.Ask.Image != nil {
 		on = "docker"

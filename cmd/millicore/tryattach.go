@@ -36,7 +36,7 @@ func tryRunning(cmd *cobra.Command, f *tryFlags, args []string) error {
 		return usageError{fmt.Errorf("try: %w", err)}
 	}
 	defer at.Close()
-	f.Ask.Input.Report(os.Stderr, f.Ask.Host)
+	f.Ask.Input.Report(os.Stderr, f.Ask.Host, f.Headers...)
 	if err := f.confirm(cmd.Context(), at.Target); err != nil {
 		return err
 	}

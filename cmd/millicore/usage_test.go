@@ -92,7 +92,7 @@ func TestWrongUsageSuggestsWhatWasMeant(t *testing.T) {
 		{[]string{"load", "-q", "100", "http://127.0.0.1/"}, "-q takes no value: it is --quiet; here -R sets the rate of all connections together"},
 		{[]string{"load", "-z30s", "http://127.0.0.1/"}, "unknown flag -z30s; here -d sets the duration"},
 		{[]string{"load", "--latency", "http://127.0.0.1/"}, "unknown flag --latency; here percentiles are printed always"},
-		{[]string{"try", "-o", "runs/x", "--", "x"}, "unknown flag -o; did you mean --out?"},
+		{[]string{"try", "-o", "runs/x", "--", "x"}, "unknown flag -o; did you mean --openapi or --out?"},
 		{[]string{"run", "quick", "-z"}, "unknown flag -z; see millicore run --help"},
 		{[]string{"run", "quik"}, `no experiment with this name ships; did you mean quick?`},
 		{[]string{"run", "--zzzz"}, "unknown flag --zzzz; see millicore run --help"},

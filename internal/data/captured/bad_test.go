@@ -95,6 +95,12 @@ var malformed = []struct {
 	{Session, `{"path": "/", "capture": ["a"]}`, `line 1: capture: want an object with texts, as in {"token": "json:$.token"}, not ["a"]`},
 	{Session, `{"path": "/"}` + "\n" + `{"url": "data:,x"}`, "a session needs each of its requests, and it has some that cannot be sent: 1 with a data: URL"},
 	{Session, `{"url": "http://a/"}` + "\n" + `{"url": "http://b/"}`, "a session talks to one service, and its requests name the hosts a and b"},
+	{OpenAPI, "", "it is empty"},
+	{OpenAPI, `{"openapi": "3.0.0", "paths": {}}`, "it has no request"},
+	{OpenAPI, `{"openapi": "3.0.0", "paths": {"/a": {"post": {}, "delete": {}}, "/b": {"post": {}, "trace": {}}}}`,
+		`it has no request that can be sent: 3 that may change data (--all-methods sends them), 1 with the method "TRACE"`},
+	{OpenAPI, `{"openapi": "3.0.0", "paths": {"/a": {"get": {"servers": [{"url": "ws://h/"}]}}}}`, "it has no request that can be sent: 1 with a ws: URL"},
+	{OpenAPI, `{"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"name": "A", "in": "header", "example": "a\nb"}]}}}}`, "it has no request that can be sent: 1 with a header whose value is not one line of text"},
 	{Lines, `{"path": "/a b"}`, "it has no request that can be sent: 1 with a path that cannot be sent"},
 }
 

@@ -1,7 +1,8 @@
 // Package captured reads requests from what people have already: commands of curl, HAR files
-// of browsers, targets of vegeta, and JSON with one request a line. Of an input it counts the
-// entries, the distinct requests, and what cannot be sent, by reason. It is pure: it opens no
-// connection and runs nothing of a command, and its caller reads the files that one names.
+// of browsers, targets of vegeta, JSON with one request a line, and descriptions by OpenAPI. Of
+// an input it counts the entries, the distinct requests, and what cannot be sent, by reason. It
+// is pure: it opens no connection and runs nothing of a command, and its caller reads the files
+// that one names.
 //
 // What was recorded is what is sent, but for the headers that a generator sets for itself:
 // see leftOut.
@@ -24,16 +25,18 @@ type Format int
 
 // The formats.
 const (
-	Curl    Format = iota // commands of curl, in the quoting of a shell or of Windows' cmd
-	HAR                   // HTTP Archive 1.1 and 1.2
-	Targets               // of vegeta, as text or as JSON
-	Lines                 // JSON, one request a line, with keys of an experiment's mix
-	Session               // the same, with the steps of a session in their order
+	Curl       Format = iota // commands of curl, in the quoting of a shell or of Windows' cmd
+	HAR                      // HTTP Archive 1.1 and 1.2
+	Targets                  // of vegeta, as text or as JSON
+	Lines                    // JSON, one request a line, with keys of an experiment's mix
+	Session                  // the same, with the steps of a session in their order
+	OpenAPI                  // and Swagger 2.0; one request of each operation whose method changes no data
+	AllOpenAPI               // with those whose methods may change data
 )
 
 // String is the name of a format for a sentence.
 func (f Format) String() string {
-	return [...]string{"curl", "HAR", "vegeta targets", "JSON lines", "a session"}[f]
+	return [...]string{"curl", "HAR", "vegeta targets", "JSON lines", "a session", "OpenAPI", "OpenAPI"}[f]
 }
 
 // Bounds of what is read. An agent receives all bodies in one line.
@@ -55,6 +58,8 @@ type Request struct {
 	Entries int            // that have it
 	Weight  int            // the sum of theirs
 	Check   map[string]any // which answers are good, with the keys of an experiment; nil: the usual ones
+	Needs   []string       // flags for credentials that the input cannot have, of the first entry
+	MadeUp  bool           // a value is made up, because the input has none, of the first entry
 	// Think and Capture are those of a session's step; "" and nil: it has none.
 	Think   string
 	Capture map[string]string
@@ -106,9 +111,11 @@ func Read(f Format, data []byte, files Files) (*Input, error) {
 		err = c.har(data)
 	case Targets:
 		err = c.targets(data)
-	default:
+	case Lines, Session:
 		c.steps = f == Session
 		err = c.lines(data)
+	default:
+		err = c.openapi(data, f == AllOpenAPI)
 	}
 	switch {
 	case err != nil:
@@ -149,14 +156,19 @@ func Detect(data []byte) (Format, error) {
 		return Curl, nil
 	case isScript(text):
 		return 0, errScript
+	case describing.Match(text):
+		return OpenAPI, nil
 	case firstTarget.Match(text):
 		return Targets, nil
 	}
-	return 0, fmt.Errorf("it is neither curl, HAR, vegeta targets nor JSON lines: it begins with %q", cut(string(first)))
+	return 0, fmt.Errorf("it is neither curl, HAR, vegeta targets, JSON lines nor OpenAPI: it begins with %q", cut(string(first)))
 }
 
 // step is a key that only a step of a session has.
 var step = regexp.MustCompile(`"(capture|think)"\s*:`)
+
+// describing names the version of a description of a service.
+var describing = regexp.MustCompile(`(?m)(^|[{,])\s*["']?(openapi|swagger)["']?\s*:\s*["']?[123]\b`)
 
 // curlLine begins a command of curl.
 var curlLine = regexp.MustCompile(`(?m)^(\$ )?curl(\.exe)?\s`)
@@ -241,6 +253,7 @@ func (c *collector) add(e *entry) {
 		return
 	}
 	r.Name, r.Check, r.Think, r.Capture = e.name, e.check, e.think, e.capture
+	r.Needs, r.MadeUp = e.needs, e.madeUp
 	c.in.Entries++
 	key := r.key()
 	i, seen := c.index[key]

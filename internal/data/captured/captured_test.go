@@ -145,6 +145,8 @@ func TestDetect(t *testing.T) {
 		"POST /x":                                             Targets,
 		"curl http://h/":                                      Curl,
 		"#!/bin/sh\n# a\ncurl http://h/":                      Curl,
+		"# ours\nopenapi: 3.0.0":                              OpenAPI,
+		`{"info":{},"swagger":"2.0"}`:                         OpenAPI,
 		"\n$ curl http://h/":                                  Curl,
 	} {
 		if got, err := Detect([]byte(text)); err != nil || got != want {
@@ -154,8 +156,8 @@ func TestDetect(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            "it is empty",
 		"import http from 'k6/http';": "it is a script, and scripts are not run; docs/coming-from-k6.md has what a k6 script is here",
-		`{"a": 1}`:                    `it is neither curl, HAR, vegeta targets nor JSON lines: it begins with "{\"a\": 1}"`,
-		"<html>":                      `it is neither curl, HAR, vegeta targets nor JSON lines: it begins with "<html>"`,
+		`{"a": 1}`:                    `it is neither curl, HAR, vegeta targets, JSON lines nor OpenAPI: it begins with "{\"a\": 1}"`,
+		"<html>":                      `it is neither curl, HAR, vegeta targets, JSON lines nor OpenAPI: it begins with "<html>"`,
 	} {
 		if _, err := Detect([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)
@@ -164,7 +166,7 @@ func TestDetect(t *testing.T) {
 }
 
 func TestFormatsHaveNames(t *testing.T) {
-	for f, want := range map[Format]string{Curl: "curl", HAR: "HAR", Targets: "vegeta targets", Lines: "JSON lines", Session: "a session"} {
+	for f, want := range map[Format]string{Curl: "curl", HAR: "HAR", Targets: "vegeta targets", Lines: "JSON lines", Session: "a session", OpenAPI: "OpenAPI", AllOpenAPI: "OpenAPI"} {
 		if f.String() != want {
 			t.Error(f)
 		}

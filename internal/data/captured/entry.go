@@ -26,6 +26,8 @@ type entry struct {
 	check   map[string]any
 	think   string
 	capture map[string]string
+	needs   []string // as in Request
+	madeUp  bool
 	own     bool // of a file for Millicore: braces are placeholders
 }
 

@@ -94,6 +94,12 @@ func FuzzTargets(f *testing.F) {
 	fuzz(f, captured.Targets, "GET http://h/\nA: b\n@f\n\n# c\nPOST /x\n", `{"method": "GET", "url": "http://h/", "body": "eA==", "header": {"A": ["b", "c"]}}`)
 }
 
+func FuzzOpenAPI(f *testing.F) {
+	fuzz(f, captured.AllOpenAPI, `{"openapi": "3.1.0", "paths": {"/a/{b}": {"post": {"security": [{"k": []}], "parameters": [{"name": "b", "in": "path", "schema": {"$ref": "#/x"}}, {"name": "{{q}}", "in": "query", "style": "deepObject", "example": {"a": [1]}}], "requestBody": {"content": {"application/json": {"schema": {"oneOf": [{"type": "null"}, {"$ref": "#/x"}], "discriminator": {"propertyName": "t"}}}}}}}}, "x": {"allOf": [{"$ref": "#/x"}, {"type": "object", "required": ["t"], "properties": {"t": {"pattern": "^[a-c]{3,}$"}}}]}}`,
+		"swagger: '2.0'\nbasePath: /v1\nhost: h\npaths:\n  /a: &a\n    post:\n      consumes: [multipart/form-data]\n      parameters:\n      - {name: f, in: formData, type: file, required: true}\n      - {name: n, in: query, type: integer, minimum: 3, required: true, collectionFormat: csv}\n  /b: {<<: *a}\n",
+		"openapi: 3.0.0\npaths: {/: {get: {parameters: [{in: header, name: a, example: {b: 2026-01-01, c: 0x1f, d: .inf, e: [~, yes]}}, {in: cookie, name: c, required: true, schema: {type: number, maximum: 0, exclusiveMaximum: true, multipleOf: 0.3}}]}}}")
+}
+
 func FuzzLines(f *testing.F) {
 	fuzz(f, captured.Lines, `{"method": "PUT", "path": "/{{seq}}", "headers": {"A": 1, "a": "b"}, "body": "${x}", "weight": 3}`, `{"url": "http://h/"}`)
 }

@@ -1,5 +1,5 @@
 // Package inputs has the flags of `load` and `try` for requests that people have already:
-// commands of curl, HAR files, targets of vegeta and JSON lines. It reads their files, makes
+// commands of curl, HAR files, targets of vegeta, JSON lines and OpenAPI. It reads their files, makes
 // the mix of a load of them, and says what is sent and what is not. Package captured knows the
 // formats.
 package inputs
@@ -30,6 +30,9 @@ type Flags struct {
 	Targets string
 	Mix     string
 	Session string
+
+	OpenAPI    string
+	AllMethods bool // of OpenAPI, also those that may change data
 }
 
 // Define defines the flags.
@@ -39,14 +42,19 @@ func (f *Flags) Define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Targets, "targets", "", "send the targets of vegeta in this `FILE`")
 	flags.StringVar(&f.Mix, "mix", "", "send the requests of this `FILE`: JSON lines with method, path or url, headers, body and weight")
 	flags.StringVar(&f.Session, "session", "", "send the requests of this `FILE` in their order, as sessions of users: JSON lines as those of --mix, with think and capture in place of weight")
+	flags.StringVar(&f.OpenAPI, "openapi", "", "send a request for each operation of this OpenAPI or Swagger `FILE` that changes no data, with its examples as values")
+	flags.BoolVar(&f.AllMethods, "all-methods", false, "with --openapi: also send POST, PUT, PATCH and DELETE, which may change data")
 }
 
 // names are the names of the flags, by their formats.
-var names = []string{"curl", "har", "targets", "mix", "session"}
+var names = []string{"curl", "har", "targets", "mix", "session", "openapi"}
 
 // Contradiction reports flags that exclude each other. changed reports whether a flag was set;
 // others are flags that set the request.
 func (f *Flags) Contradiction(changed func(string) bool, others ...string) error {
+	if changed("all-methods") && !changed("openapi") {
+		return errors.New("--all-methods needs --openapi: other inputs were recorded or written, and all of their methods are sent")
+	}
 	set := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !changed(name) })
 	if len(set) == 0 {
 		return nil
@@ -80,6 +88,10 @@ func (f *Flags) source() (flag string, format captured.Format, values []string) 
 		return "--mix " + f.Mix, captured.Lines, []string{"@" + f.Mix}
 	case f.Session != "":
 		return "--session " + f.Session, captured.Session, []string{"@" + f.Session}
+	case f.OpenAPI != "" && f.AllMethods:
+		return "--openapi " + f.OpenAPI, captured.AllOpenAPI, []string{"@" + f.OpenAPI}
+	case f.OpenAPI != "":
+		return "--openapi " + f.OpenAPI, captured.OpenAPI, []string{"@" + f.OpenAPI}
 	}
 	return "", 0, nil
 }
@@ -89,6 +101,7 @@ type Input struct {
 	*captured.Input
 	Flag    string // as the user wrote it
 	Session bool   // the requests are the steps of one
+	noun    string // of an entry
 }
 
 // mostBytes bounds a file. HAR files also have the answers.
@@ -119,7 +132,7 @@ func (f *Flags) Read() (*Input, error) {
 	whole := slices.Concat(join(all)...)
 	in, err := captured.Read(format, whole, readFile)
 	if err != nil {
-		if other, unknown := captured.Detect(whole); unknown == nil && other != format {
+		if other, unknown := captured.Detect(whole); unknown == nil && other.String() != format.String() {
 			err = fmt.Errorf("this looks like %v; use --%s", other, names[other])
 		}
 		return nil, fmt.Errorf("%s: %w", flag, err)
@@ -131,7 +144,11 @@ func (f *Flags) Read() (*Input, error) {
 			}
 		}
 	}
-	return &Input{in, flag, format == captured.Session}, nil
+	noun := "request"
+	if f.OpenAPI != "" {
+		noun = "operation"
+	}
+	return &Input{in, flag, format == captured.Session, noun}, nil
 }
 
 // join puts ends of lines between texts.
@@ -232,25 +249,28 @@ func (in *Input) mix(host string, headers map[string]string, more map[string]any
 }
 
 // Report writes the sentences of Words, in the width of a terminal.
-func (in *Input) Report(out io.Writer, host string) {
-	for _, line := range in.Words(host) {
+func (in *Input) Report(out io.Writer, host string, given ...string) {
+	for _, line := range in.Words(host, given...) {
 		fmt.Fprintln(out, display.TerminalOf(out).Wrap(display.Plain(secret.Text(line)), ""))
 	}
 }
 
 // Words are sentences about what of the input is sent to a host, and what is not; nil of no
-// input.
-func (in *Input) Words(host string) []string {
+// input. given are the headers that flags set.
+func (in *Input) Words(host string, given ...string) []string {
 	if in == nil {
 		return nil
 	}
 	sent := in.For(host)
-	first := fmt.Sprintf("%s: %s read, %d used", in.Flag, phrase.Plural(in.Entries, "request"), sent.Entries)
+	first := fmt.Sprintf("%s: %s read, %d used", in.Flag, phrase.Plural(in.Entries, in.noun), sent.Entries)
 	if in.Session {
 		first += " in their order by each session"
 	}
 	if n := len(sent.Requests); n < sent.Entries && n > 1 {
 		first += fmt.Sprintf(" as %d different ones", n)
+	}
+	if in.noun == "operation" && len(sent.Requests) > 1 {
+		first += ", each equally often"
 	}
 	if sent.Host != "" {
 		first += ", those to " + sent.Host
@@ -271,6 +291,43 @@ func (in *Input) Words(host string) []string {
 	}
 	if len(in.Unused) > 0 {
 		words = append(words, "Not used, because millicore has flags of its own: "+strings.Join(in.Unused, ", ")+".")
+	}
+	return append(words, unknown(sent, given)...)
+}
+
+// unknown are sentences about values that the input cannot have. Headers that are given
+// are known.
+func unknown(s captured.Sent, given []string) (words []string) {
+	madeUp := 0
+	var needs []captured.Count
+	for _, r := range s.Requests {
+		if r.MadeUp {
+			madeUp += r.Entries
+		}
+		for _, need := range r.Needs {
+			if slices.ContainsFunc(given, func(header string) bool {
+				name, _, _ := strings.Cut(header, ":")
+				return strings.HasPrefix(strings.ToLower(need), "--header '"+strings.ToLower(strings.TrimSpace(name))+":")
+			}) {
+				continue
+			}
+			i := slices.IndexFunc(needs, func(c captured.Count) bool { return c.What == need })
+			if i < 0 {
+				i = len(needs)
+				needs = append(needs, captured.Count{What: need})
+			}
+			needs[i].Entries += r.Entries
+		}
+	}
+	if madeUp > 0 {
+		words = append(words, fmt.Sprintf("Made up from types, because the file has no example: values of %s, which the service may refuse.", phrase.Plural(madeUp, "operation")))
+	}
+	var all []string
+	for _, c := range needs {
+		all = append(all, fmt.Sprintf("%s for %s", c.What, phrase.Plural(c.Entries, "operation")))
+	}
+	if len(all) > 0 {
+		words = append(words, "Credentials, which the file cannot have: "+strings.Join(all, ", ")+".")
 	}
 	return words
 }

@@ -108,6 +108,54 @@ func TestSourcesOfRequests(t *testing.T) {
 	}
 }
 
+const described = `
+openapi: 3.0.0
+servers: [{url: https://shop.example/v1}]
+security: [{token: []}]
+components: {securitySchemes: {token: {type: http, scheme: bearer}, key: {type: apiKey, in: query, name: k}}}
+paths:
+  /a: {get: {}, post: {}}
+  /b/{id}: {get: {security: [{key: []}], parameters: [{name: id, in: path, required: true, schema: {type: integer}}]}, delete: {}}
+  /c: {get: {security: [], parameters: [{name: n, in: query, required: true, schema: {type: integer}, example: 4}]}}
+  /d: {get: {servers: [{url: https://files.example}]}}
+`
+
+func TestWhatIsSentOfADescription(t *testing.T) {
+	file := written(t, "shop.yaml", described)
+	for all, want := range map[bool][]string{
+		false: {
+			"--openapi " + file + ": 6 operations read, 3 used, each equally often, those to shop.example.",
+			"Not sent: skipped: 2 that may change data (--all-methods sends them); dropped: 1 to files.example.",
+			"Made up from types, because the file has no example: values of 1 operation, which the service may refuse.",
+			"Credentials, which the file cannot have: --header 'Authorization: Bearer TOKEN' for 1 operation, the query parameter k (no flag sets it) for 1 operation.",
+		},
+		true: {
+			"--openapi " + file + ": 6 operations read, 4 used, each equally often, those to shop.example; 1 may change data.",
+			"Not sent: skipped: 1 with a part of the path that is not described; dropped: 1 to files.example.",
+			"Made up from types, because the file has no example: values of 1 operation, which the service may refuse.",
+			"Credentials, which the file cannot have: --header 'Authorization: Bearer TOKEN' for 2 operations, the query parameter k (no flag sets it) for 1 operation.",
+		},
+	} {
+		in, err := (&Flags{OpenAPI: file, AllMethods: all}).Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := in.Words("127.0.0.1:80"); !slices.Equal(got, want) {
+			t.Errorf("%t: %q", all, got)
+		}
+		if all {
+			continue
+		}
+		if got := in.Words("", "authorization: Bearer x")[3]; got != "Credentials, which the file cannot have: the query parameter k (no flag sets it) for 1 operation." {
+			t.Error(got)
+		}
+		mix := in.mix("127.0.0.1:80", map[string]string{"Authorization": "Bearer x"}, nil)
+		if len(mix) != 3 || mix[0]["path"] != "/v1/a" || mix[1]["path"] != "/v1/b/1" || mix[1]["name"] != "GET /b/{id}" || mix[2]["path"] != "/v1/c?n=4" || mix[2]["weight"] != nil {
+			t.Errorf("%v", mix)
+		}
+	}
+}
+
 func TestErrorsNameTheFlagOfTheInput(t *testing.T) {
 	script := written(t, "s.js", "x")
 	if err := os.WriteFile(filepath.Join(filepath.Dir(script), "targets"), []byte("GET http://h/\n"), 0o600); err != nil {
@@ -120,10 +168,12 @@ func TestErrorsNameTheFlagOfTheInput(t *testing.T) {
 		{Flags{HAR: "/no/such"}, "--har /no/such: open /no/such: no such file or directory"},
 		{Flags{HAR: script}, "--har " + script + ": " + script + " is a script of another tool, and scripts are not run; docs/coming-from-k6.md has what a k6 script is here"},
 		{Flags{HAR: script[:len(script)-len("s.js")] + "targets"}, "--har " + script[:len(script)-len("s.js")] + "targets: this looks like vegeta targets; use --targets"},
+		{Flags{Mix: written(t, "m", described)}, "this looks like OpenAPI; use --openapi"},
+		{Flags{OpenAPI: "/no/such"}, "--openapi /no/such: open /no/such: no such file or directory"},
 		{Flags{Curl: []string{"@"}}, "--curl: want the name of a file"},
 		{Flags{Curl: []string{"curl -F a=@/no/such h"}}, "--curl: line 1, column 6: -F: open /no/such: no such file or directory"},
 	} {
-		if _, err := c.flags.Read(); err == nil || err.Error() != c.want {
+		if _, err := c.flags.Read(); err == nil || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%+v\n got %v\nwant %s", c.flags, err, c.want)
 		}
 	}
@@ -135,6 +185,9 @@ func TestFlagsThatExcludeEachOther(t *testing.T) {
 		"mix body":    "--mix has the requests: leave out --body",
 		"body get":    "",
 		"curl":        "",
+
+		"openapi all-methods": "",
+		"har all-methods":     "--all-methods needs --openapi: other inputs were recorded or written, and all of their methods are sent",
 	} {
 		err := new(Flags).Contradiction(func(name string) bool { return slices.Contains(strings.Fields(line), name) }, "get", "body")
 		if err == nil && want != "" || err != nil && err.Error() != want {

@@ -2,7 +2,9 @@ package traffic
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/front/reach"
 )
@@ -13,6 +15,15 @@ func (o *Options) URL(args []string) string {
 		return args[0]
 	}
 	return o.Input.URL()
+}
+
+// GivenHeaders are the headers that flags set, as in "Accept: text/html".
+func (o *Options) GivenHeaders() []string {
+	given := slices.Clone(o.Headers)
+	if o.Auth != (experiment.Auth{}) {
+		given = append(given, "Authorization:")
+	}
+	return given
 }
 
 // mix sets the requests of the input, with the headers, the credentials and the check of the

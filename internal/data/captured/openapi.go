@@ -1,0 +1,19 @@
+package captured
+
+import "github.com/millicore/millicore/internal/data/openapi"
+
+// openapi reads a description of a service: one request of each operation.
+func (c *collector) openapi(data []byte, all bool) error {
+	return openapi.Read(data, all, func(o *openapi.Operation) bool {
+		if o.Skipped != "" {
+			c.skip(o.Skipped)
+			return true
+		}
+		e := &entry{method: o.Method, url: o.URL, body: o.Body, name: o.Name, needs: o.Needs, madeUp: o.MadeUp}
+		for _, h := range o.Headers {
+			e.headers = append(e.headers, header{h[0], h[1]})
+		}
+		c.add(e)
+		return c.bodies <= MostBodies
+	})
+}
