@@ -73,11 +73,11 @@ func loadURL(cmd *cobra.Command, f *loadFlags, args []string) error {
 	if err := cmp.Or(f.Contradiction(cmd.Flags().Changed), f.CheckFiles()); err != nil {
 		return usageError{err}
 	}
-	thresholds, err := traffic.ParseThresholds(f.thresholds)
-	if err != nil {
+	var err error
+	if f.Thresholds, err = traffic.ParseThresholds(f.thresholds); err != nil {
 		return usageError{err}
 	}
-	if f.junit != "" && len(thresholds) == 0 {
+	if f.junit != "" && len(f.Thresholds) == 0 {
 		return usageError{errors.New("--junit writes a test case for each threshold; give one with --threshold, as in 'p99<300ms'")}
 	}
 	target, err := f.Target(f.URL(args), net.LookupHost)
@@ -133,7 +133,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, args []string) error {
 		return err
 	}
 	r.Ended, r.Addresses, r.Replay = ended, f.Addresses, f.Replayed()
-	outcome, err := f.show(cmd.OutOrStdout(), target, dir, r, thresholds)
+	outcome, err := f.show(cmd.OutOrStdout(), target, dir, r)
 	if err := errors.Join(runErr, err); err != nil {
 		return err
 	}
@@ -253,8 +253,8 @@ func (f *loadFlags) run(ctx context.Context, t reach.Target, o reach.Observed, e
 }
 
 // show prints the results, and writes the files of the flags.
-func (f *loadFlags) show(w io.Writer, t reach.Target, dir string, r *traffic.Result, thresholds []traffic.Threshold) (outcome summary.Outcome, err error) {
-	kept, outcome := traffic.Judge(r, thresholds)
+func (f *loadFlags) show(w io.Writer, t reach.Target, dir string, r *traffic.Result) (outcome summary.Outcome, err error) {
+	kept, outcome := traffic.Judge(r, f.Thresholds)
 	switch {
 	case f.asJSON:
 		err = traffic.JSON(w, t.URL, f.Insecure, r, kept)

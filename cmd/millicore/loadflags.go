@@ -111,7 +111,7 @@ func (f *loadFlags) define(c *cobra.Command) {
 	defineDetails(c, &f.details)
 	flags.BoolVar(&f.asCSV, "csv", false, "print the result as CSV")
 	flags.StringVar(&f.hlog, "hlog", "", "write an HdrHistogram interval log")
-	flags.StringArrayVar(&f.thresholds, "threshold", nil, "exit with 99 if this is missed: p99<300ms, errors<1%, rate>1000 (repeatable)")
+	flags.StringArrayVar(&f.thresholds, "threshold", nil, "exit with 99 if this is missed: p99<300ms, errors<1%, rate>1000, p99{GET /items}<300ms (repeatable)")
 	flags.StringVar(&f.junit, "junit", "", "write JUnit XML to `FILE`: each --threshold is a test case")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation prompt for other hosts and unusually high loads")
 	c.MarkFlagsMutuallyExclusive("json", "csv")

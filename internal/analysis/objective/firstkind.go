@@ -12,12 +12,12 @@ import (
 func (g Goal) FirstKind(missed, met *sums.Total) (first string) {
 	for name, k := range missed.Client.Kinds {
 		before := met.Client.Kinds[name]
-		if before == nil || !g.within(before, met, 1) {
+		if before == nil || !g.within(before, 1) {
 			return ""
 		}
 		switch {
-		case g.within(k, missed, 0.5):
-		case first == "" && g.misses(k, missed):
+		case g.within(k, 0.5):
+		case first == "" && g.misses(k):
 			first = name
 		default:
 			return ""
@@ -26,24 +26,20 @@ func (g Goal) FirstKind(missed, met *sums.Total) (first string) {
 	return first
 }
 
-// shortfall is how many requests of a kind are late or failed, and how many failed, at least and
-// at most: it is not known of which kind the timeouts of all are, which count as both.
-func (g Goal) shortfall(k *signals.Kind, all *sums.Total) (late, most, bad float64) {
+// shortfall is how many requests of a kind are late or failed, and how many failed.
+func (g Goal) shortfall(k *signals.Kind) (late, bad float64) {
 	failed := k.Ended - k.Good
-	timeouts := min(failed, all.Client.Errors.Timeouts)
-	above := int64(0)
 	if g.HasLatency() {
-		above = k.Latency.Above(g.Objective.Latency)
+		late = float64(k.Latency.Late(g.Objective.Latency, g.Timeout, failed, k.Timeouts()))
 	}
-	n := k.Ended
-	return float64(min(n, above+failed-timeouts)), float64(min(n, above+failed)), float64(failed)
+	return late, float64(failed)
 }
 
 // within reports whether a kind keeps within a part of what the objective allows: with its 95%
 // interval within all of it, if the part is less than 1.
-func (g Goal) within(k *signals.Kind, all *sums.Total, part float64) bool {
+func (g Goal) within(k *signals.Kind, part float64) bool {
 	allowed, n := g.Allowed(), float64(k.Ended)
-	_, late, bad := g.shortfall(k, all)
+	late, bad := g.shortfall(k)
 	keeps := func(seen, share float64) bool {
 		if share < 0 {
 			return true
@@ -58,9 +54,9 @@ func (g Goal) within(k *signals.Kind, all *sums.Total, part float64) bool {
 }
 
 // misses reports whether a kind is shown to miss the objective.
-func (g Goal) misses(k *signals.Kind, all *sums.Total) bool {
+func (g Goal) misses(k *signals.Kind) bool {
 	allowed, n := g.Allowed(), float64(k.Ended)
-	late, _, bad := g.shortfall(k, all)
+	late, bad := g.shortfall(k)
 	over := func(seen, share float64) bool {
 		low, _ := stats.Proportion(seen, n)
 		return share >= 0 && low > share

@@ -8,6 +8,9 @@ type Kind struct {
 	Latency *Histogram `json:"latency"`
 }
 
+// Timeouts are those of its requests: their latencies are in Latency, as those of good ones.
+func (k *Kind) Timeouts() int64 { return k.Latency.Count() - k.Good }
+
 // KindOf is the kind of a name, which is made if it is not there.
 func (c *Client) KindOf(name string) *Kind {
 	if c.Kinds == nil {

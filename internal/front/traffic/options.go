@@ -67,6 +67,8 @@ type Options struct {
 
 	PID       int    // of the process to observe
 	Container string // to observe
+
+	Thresholds []Threshold
 }
 
 // Loads above these values need --yes.
@@ -198,7 +200,7 @@ func (o *Options) Experiment(t reach.Target, observed *attached.Observed) (*expe
 	if err := e.ReadInputs("", os.Getenv, schema.Read); err != nil {
 		return nil, o.named(err)
 	}
-	return e, lab.Check(e)
+	return e, cmp.Or(checkKinds(o.Thresholds, &e.Cells[0].Load), lab.Check(e))
 }
 
 // named names the flag of an input, instead of the key.

@@ -91,3 +91,20 @@ func (r *Result) metric(name string) *float64 {
 	}
 	return nil
 }
+
+// ofKind is the part of a result that the requests of one kind have. Those that were never sent have
+// no kind.
+func (r *Result) ofKind(name string) *Result {
+	part := &Result{Cell: &summary.Cell{}, Client: signals.Client{Latency: signals.NewHistogram()}, Length: r.Length, timeout: r.timeout}
+	k := r.Client.Kinds[name]
+	if k == nil || k.Ended == 0 { // no such request ended
+		return part
+	}
+	part.Client = signals.Client{Latency: k.Latency, Good: k.Good, Timeouts: k.Timeouts()}
+	part.Cell.Requests, part.Cell.LatencyMS = k.Ended, summary.QuantilesOf(k.Latency)
+	part.Cell.Availability = new(100 * float64(k.Good) / float64(k.Ended))
+	if r.Cell.RateRPS != nil && r.Client.Good > 0 {
+		part.Cell.RateRPS = new(*r.Cell.RateRPS * float64(k.Good) / float64(r.Client.Good))
+	}
+	return part
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/display"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/lab/wording"
 )
@@ -22,8 +23,9 @@ import (
 type Threshold struct {
 	Text   string
 	metric string
-	below  bool // the value must be below the bound; otherwise above
-	equal  bool // the bound itself is allowed
+	kind   string // of requests; "": all
+	below  bool   // the value must be below the bound; otherwise above
+	equal  bool   // the bound itself is allowed
 	bound  float64
 }
 
@@ -61,38 +63,39 @@ func (k Kept) Text() string {
 // metrics are the metrics of thresholds, in the order of messages.
 var metrics = []string{"p50", "p90", "p95", "p99", "p999", "max", "mean", "errors", "rate"}
 
-var thresholdSyntax = regexp.MustCompile(`^([a-z0-9.]+)\s*(<=|<|>=|>)\s*([0-9.]+)\s*(ns|us|µs|ms|s|%|)$`)
+var thresholdSyntax = regexp.MustCompile(`^([a-z0-9.]+)(?:\{(.*)\})?\s*(<=|<|>=|>)\s*([0-9.]+)\s*(ns|us|µs|ms|s|%|)$`)
 
-// ParseThreshold parses METRIC<BOUND: a latency with its unit, errors (the percentage of
-// requests without a good answer), or rate (good answers per second).
+// ParseThreshold parses METRIC<BOUND, or METRIC{KIND}<BOUND for the requests of one kind: a latency with
+// its unit, errors (the percentage of requests without a good answer), or rate (good answers per
+// second).
 func ParseThreshold(text string) (Threshold, error) {
 	m := thresholdSyntax.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
-		return Threshold{}, fmt.Errorf("threshold %q: write it as p99<300ms, errors<1%% or rate>1000", text)
+		return Threshold{}, fmt.Errorf("threshold %q: write it as p99<300ms, errors<1%% or rate>1000, or of one kind of requests as p99{GET /items}<300ms", text)
 	}
-	t := Threshold{Text: strings.TrimSpace(text), metric: m[1], below: m[2][0] == '<', equal: len(m[2]) == 2}
+	t := Threshold{Text: strings.TrimSpace(text), metric: m[1], kind: m[2], below: m[3][0] == '<', equal: len(m[3]) == 2}
 	if t.metric == "p99.9" {
 		t.metric = "p999"
 	}
 	if !slices.Contains(metrics, t.metric) {
 		return Threshold{}, fmt.Errorf("threshold %q: the metric %s is not one of %s", text, m[1], strings.Join(metrics, ", "))
 	}
-	bound, err := strconv.ParseFloat(m[3], 64)
+	bound, err := strconv.ParseFloat(m[4], 64)
 	if err != nil {
-		return Threshold{}, fmt.Errorf("threshold %q: %s is not a number", text, m[3])
+		return Threshold{}, fmt.Errorf("threshold %q: %s is not a number", text, m[4])
 	}
-	unit := m[4]
+	unit := m[5]
 	switch t.metric {
 	case "errors":
 		if unit != "%" {
-			return Threshold{}, fmt.Errorf("threshold %q: errors are a percentage: write %s%%", text, m[3])
+			return Threshold{}, fmt.Errorf("threshold %q: errors are a percentage: write %s%%", text, m[4])
 		}
 	case "rate":
 		if unit != "" {
-			return Threshold{}, fmt.Errorf("threshold %q: a rate is in requests per second, without a unit: write %s", text, m[3])
+			return Threshold{}, fmt.Errorf("threshold %q: a rate is in requests per second, without a unit: write %s", text, m[4])
 		}
 	default:
-		length, err := time.ParseDuration(m[3] + unit)
+		length, err := time.ParseDuration(m[4] + unit)
 		if err != nil {
 			return Threshold{}, fmt.Errorf("threshold %q: a latency needs a unit, as in 300ms", text)
 		}
@@ -115,11 +118,30 @@ func ParseThresholds(texts []string) ([]Threshold, error) {
 	return all, nil
 }
 
+// checkKinds reports a threshold on a kind of requests that a load does not send.
+func checkKinds(thresholds []Threshold, load *experiment.Load) error {
+	kinds := load.Kinds()
+	for _, t := range thresholds {
+		switch {
+		case t.kind == "" || slices.Contains(kinds, t.kind):
+		case len(kinds) == 0:
+			return fmt.Errorf("threshold %q: requests are counted by kind only if there are 2 to %d kinds: leave out {%s}", t.Text, experiment.MostKinds, t.kind)
+		default:
+			slices.Sort(kinds)
+			return fmt.Errorf("threshold %q: no request is of the kind %q; the kinds are %s", t.Text, t.kind, strings.Join(slices.Compact(kinds), ", "))
+		}
+	}
+	return nil
+}
+
 // Judge reports whether a result meets a threshold, and whether its requests are enough to
 // show that: the shares of late and of failed requests have 95% intervals. A metric that was not measured does
 // not. As in an objective, a latency is that of all requests: a failed request is
 // infinitely late.
 func (t Threshold) Judge(r *Result) Kept {
+	if t.kind != "" {
+		r = r.ofKind(t.kind)
+	}
 	k := t.kept(r)
 	k.Outcome = summary.Missed
 	if k.Kept {
