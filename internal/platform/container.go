@@ -19,6 +19,7 @@ type Container struct {
 
 	Hostname    string
 	StopSignal  string
+	OpenStdin   bool // standard input stays open; nothing is written to it
 	Init        *bool
 	Privileged  bool
 	ReadOnly    bool
@@ -38,7 +39,7 @@ type Condition int
 
 const (
 	Serves    Condition = iota // its port, and its health check if it has one
-	Started                    // it runs
+	Started                    // it runs, and listens on a port that its image EXPOSEs, if it does so soon
 	Healthy                    // its health check succeeds
 	Completed                  // it ended with exit status 0; it is not restarted
 )

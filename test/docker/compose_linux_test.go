@@ -213,3 +213,22 @@ func TestAKilledTryOfAComposeFileIsCleaned(t *testing.T) {
 	}
 	bench.NothingLeft(t)
 }
+
+// What a file needs of Docker is checked before anything starts; what fails later is removed.
+func TestAComposeFileThatCannotStartLeavesNothing(t *testing.T) {
+	bench.Need(t)
+	for _, c := range []struct{ name, web, db, want string }{
+		{"an image that was not built", "build: .", "image: IMAGE, healthcheck: {test: [CMD, /server]}", "services.web.build: Docker has no image shop-web; build it first: docker compose -f "},
+		{"an image that is not available", "image: IMAGE", "image: 127.0.0.1:1/none:1", "services.db.image: Docker has no image 127.0.0.1:1/none:1"},
+		{"no health check", "image: IMAGE", "image: IMAGE", "services.db.healthcheck: another service waits until it is healthy"},
+		{"a program that is not there", "image: IMAGE", "image: IMAGE, entrypoint: [/none], healthcheck: {test: [CMD, /none]}", "start the dependency db: "},
+		{"a dependency that ends", "image: IMAGE", "image: IMAGE, command: [--no-such-flag], healthcheck: {test: [CMD, /none]}", "start the dependency db: it ended before it was ready"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			name := file(t, "name: shop\nservices:\n  web: {"+c.web+", depends_on: {db: {condition: service_healthy}}}\n  db: {"+c.db+"}\n")
+			if out := refused(t, 1, "try", "--compose", name, "--service", "web"); !strings.Contains(strings.Join(strings.Fields(out), " "), c.want) {
+				t.Errorf("%s\nwant in it: %s", out, c.want)
+			}
+		})
+	}
+}

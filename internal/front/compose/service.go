@@ -64,7 +64,7 @@ func (t *translator) service(s *types.ServiceConfig) Service {
 	one.CPU, one.Memory, one.PIDs = limitsOf(s)
 	c := &one.Settings
 	*c = platform.Container{Names: namesOf(s), Entrypoint: s.Entrypoint, Hostname: s.Hostname, StopSignal: s.StopSignal,
-		Init: s.Init, Privileged: s.Privileged, ReadOnly: s.ReadOnly, CapAdd: s.CapAdd, CapDrop: s.CapDrop, GroupAdd: s.GroupAdd, SecurityOpt: s.SecurityOpt,
+		OpenStdin: s.StdinOpen || s.Tty, Init: s.Init, Privileged: s.Privileged, ReadOnly: s.ReadOnly, CapAdd: s.CapAdd, CapDrop: s.CapDrop, GroupAdd: s.GroupAdd, SecurityOpt: s.SecurityOpt,
 		ExtraHosts: s.ExtraHosts.AsList(":"), Sysctls: s.Sysctls, ShmSize: int64(s.ShmSize)}
 	for name, u := range s.Ulimits {
 		if c.Ulimits == nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
 // Fetch makes all images available, before anything is started.
@@ -83,7 +84,11 @@ func (p *Project) Start(ctx context.Context, on platform.Platform, logs string, 
 		s.extend(&u)
 		unit, err := on.Start(ctx, u)
 		if err != nil {
-			return nil, fmt.Errorf("start the dependency %s: %s", s.Name, strings.TrimPrefix(err.Error(), fmt.Sprintf("start %q: replica 0: ", s.Unit)))
+			hint := ""
+			if s.Settings.Until == platform.Started && errors.Is(err, supervise.ErrDied) {
+				hint = "; if it ends by itself, depend on it with condition: service_completed_successfully"
+			}
+			return nil, fmt.Errorf("start the dependency %s: %s%s", s.Name, strings.TrimPrefix(err.Error(), fmt.Sprintf("start %q: replica 0: ", s.Unit)), hint)
 		}
 		note(fmt.Sprintf("%s %s after %.1f s.", s.Name, words[s.Settings.Until], time.Since(began).Seconds()))
 		if s.Settings.Until != platform.Completed {

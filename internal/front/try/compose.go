@@ -27,8 +27,12 @@ func (f *Flags) readCompose(changed func(string) bool) error {
 	if len(a.Image.Args) == 0 {
 		a.Image.Args = s.Args
 	}
-	if !changed("cpu") && s.CPU > 0 {
+	switch {
+	case changed("cpu"):
+	case s.CPU > 0:
 		f.CPU = strconv.FormatInt(int64(math.Round(s.CPU*1000)), 10) + "m"
+	default:
+		p.Notes = append(p.Notes, fmt.Sprintf("%s has no CPU limit in the file: it is tried under %s CPU, the default of --cpu.", s.Name, f.CPU))
 	}
 	if !changed("memory") && s.Memory > 0 {
 		a.Memory = strconv.FormatInt(s.Memory, 10)

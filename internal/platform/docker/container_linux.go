@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/ports"
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
@@ -20,6 +22,9 @@ import (
 
 // completionTimeout bounds the wait for a container that has to end by itself.
 const completionTimeout = 10 * time.Minute
+
+// startedGrace bounds the wait for a port of a container that only has to run.
+const startedGrace = 30 * time.Second
 
 // settings takes what a start waits for, and the health check, which may replace that of the
 // image.
@@ -41,7 +46,7 @@ func (d *docker) extend(ctx context.Context, c *platform.Container, config *cont
 	if c.Entrypoint != nil {
 		config.Entrypoint = c.Entrypoint
 	}
-	config.Hostname = c.Hostname
+	config.Hostname, config.OpenStdin = c.Hostname, c.OpenStdin
 	if c.StopSignal != "" {
 		config.StopSignal = c.StopSignal
 	}
@@ -68,6 +73,23 @@ func (d *docker) extend(ctx context.Context, c *platform.Container, config *cont
 		host.Binds = append(host.Binds, v.String())
 	}
 	return nil
+}
+
+// begun is the probe of an instance that only has to run. Of one that has to listen on a port
+// that its image EXPOSEs it waits for that, for startedGrace at most: a database that is just
+// started refuses connections.
+func (r *replica) begun(l *instance) supervise.Probe {
+	listens := func(a netip.AddrPort) bool { return slices.Contains(r.image.Ports, int(a.Port())) }
+	return func(context.Context) (string, error) {
+		if r.until == platform.Healthy || len(r.image.Ports) == 0 || time.Since(l.began) > startedGrace {
+			return r.address, nil
+		}
+		found, err := ports.ListeningIn(l.pid, r.own)
+		if err == nil && !slices.ContainsFunc(found, listens) {
+			err = fmt.Errorf("it listens on port %d, and not on one that its image EXPOSEs", found[0].Port())
+		}
+		return r.address, err
+	}
 }
 
 // completed waits until an instance has ended with exit status 0.

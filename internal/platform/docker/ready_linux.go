@@ -38,7 +38,7 @@ func (r *replica) awaitReady(ctx context.Context, l *instance) error {
 	checked := r.ready.Path == "" && r.serves == nil && len(r.image.Health) > 0
 	if r.until != platform.Serves {
 		checked = r.until == platform.Healthy
-		every, look = healthEvery, func(context.Context) (string, error) { return r.address, nil }
+		every, look = healthEvery, r.begun(l)
 	}
 	return r.keeper.UntilServing(ctx, l, &r.address, func(ctx context.Context) (string, error) {
 		address, err := supervise.AwaitProbe(ctx, every, look)
