@@ -18,6 +18,8 @@ const (
 	higher = 1.2
 	// holding is about how long such a search takes if the load is held.
 	holding = 12 * time.Second
+	// longEnough is the traffic of which one half finds a breaking point that is known roughly.
+	longEnough = 20 * time.Second
 )
 
 // BoundsOf returns where the search of a cell looks. found are the breaking points of the
@@ -29,7 +31,7 @@ const (
 // search goes on below it.
 func BoundsOf(e *experiment.Experiment, c *experiment.Cell, found map[int][]float64) *signals.SearchBounds {
 	if e.SearchesOneServer() && e.Server.Against() != "" {
-		return alikeBounds(c, found)
+		return alikeBounds(e, c, found)
 	}
 	if !e.SearchesOneServer() || c.Index == 0 || len(found[0]) == 0 {
 		return nil
@@ -53,18 +55,20 @@ func BoundsOf(e *experiment.Experiment, c *experiment.Cell, found map[int][]floa
 
 // alikeBounds are the bounds of two services that are held against each other. Both are searched
 // alike, so that the search makes no difference between them: the first search of each has the
-// bounds of the experiment, and the others begin below the lower breaking point.
-func alikeBounds(c *experiment.Cell, found map[int][]float64) *signals.SearchBounds {
+// bounds of the experiment, and the others begin below the lower breaking point. Of each service
+// that is the highest that was found: a search that ran out of time found only a bound, and if
+// the next one began below that, it would run out of time lower down.
+func alikeBounds(e *experiment.Experiment, c *experiment.Cell, found map[int][]float64) *signals.SearchBounds {
 	if len(found[c.Index]) == 0 {
 		return nil
 	}
 	least := math.Inf(1)
 	for _, loads := range found {
 		if len(loads) > 0 {
-			least = min(least, slices.Min(loads))
+			least = min(least, slices.Max(loads))
 		}
 	}
-	return &signals.SearchBounds{First: inUnits(c, beginAt*least), Short: true}
+	return &signals.SearchBounds{First: inUnits(c, beginAt*least), Short: e.Measure.Duration-e.Measure.Warmup >= longEnough}
 }
 
 // inUnits is a load of a cell: a number of users has no fraction.

@@ -3,6 +3,7 @@ package capacity
 import (
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
@@ -25,6 +26,9 @@ func TestBoundsOf(t *testing.T) {
 	alone.Server = nil
 	changed := cells(false, 500, 500)
 	changed.Server.Settings = []experiment.Setup{{Service: "new"}, {Service: "old", Before: true}}
+	brief := cells(false, 500, 500)
+	brief.Server.Settings = changed.Server.Settings
+	changed.Measure.Duration, brief.Measure.Duration = 20*time.Second, 10*time.Second
 	for _, test := range []struct {
 		name  string
 		e     *experiment.Experiment
@@ -43,8 +47,9 @@ func TestBoundsOf(t *testing.T) {
 		{"never a limit", cells(false, 0, 0), 1, map[int][]float64{0: {200}}, &signals.SearchBounds{First: 100, Short: true}},
 		{"users", cells(true, 500, 500, 0), 2, map[int][]float64{0: {7}}, &signals.SearchBounds{First: 8, Most: 8, Short: true}},
 		{"old and new, the first of each", changed, 1, map[int][]float64{0: {200}}, nil},
-		{"old and new begin alike: the new one", changed, 0, map[int][]float64{0: {200}, 1: {150, 160}}, &signals.SearchBounds{First: 75, Short: true}},
-		{"old and new begin alike: the old one", changed, 1, map[int][]float64{0: {200}, 1: {150, 160}}, &signals.SearchBounds{First: 75, Short: true}},
+		{"old and new begin alike: the new one", changed, 0, map[int][]float64{0: {200}, 1: {150, 160}}, &signals.SearchBounds{First: 80, Short: true}},
+		{"old and new begin alike: the old one", changed, 1, map[int][]float64{0: {200}, 1: {150, 160}}, &signals.SearchBounds{First: 80, Short: true}},
+		{"bounds only, in too short a time, do not lower the next", brief, 0, map[int][]float64{0: {148, 74}, 1: {148}}, &signals.SearchBounds{First: 74}},
 		{"one user", cells(true, 500, 500), 1, map[int][]float64{0: {1}}, &signals.SearchBounds{First: 1, Short: true}},
 	} {
 		if got := BoundsOf(test.e, &test.e.Cells[test.cell], test.found); !reflect.DeepEqual(got, test.want) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/analysis/stats"
 	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -84,7 +85,7 @@ func TestHoldAgainstRefuses(t *testing.T) {
 	for name, change := range map[string]func(*Ask){
 		"several limits": func(a *Ask) { a.CPUs = []string{"500m", "1"} },
 		"as it is only":  func(a *Ask) { a.AsIsOnly = true },
-		"too few":        func(a *Ask) { a.Repeats = 2 },
+		"too few":        func(a *Ask) { a.Repeats = 4 },
 	} {
 		a := testAsk("./new")
 		if change(a); a.HoldAgainst("./old") == nil {
@@ -94,5 +95,11 @@ func TestHoldAgainstRefuses(t *testing.T) {
 	a := testAsk("./new")
 	if err := a.HoldAgainst("./old"); err != nil || a.Repeats != 6 {
 		t.Errorf("error %v, %d searches, want 6", err, a.Repeats)
+	}
+	if a.Repeats = 12; a.compareTrials() != 14 {
+		t.Errorf("%d trials at the common load with 12 searches, want 14: more show smaller changes", a.compareTrials())
+	}
+	if n := stats.TrialsNeeded(5); n != leastSearches {
+		t.Errorf("five tests need %d searches, and %d are asked for", n, leastSearches)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
@@ -179,7 +180,7 @@ const compareTime = 3 * time.Second
 // two of them, or as many as show a small change.
 func (a *Ask) compareTrials() int {
 	if a.Against != nil {
-		return againstTrials
+		return againstTrials + max(0, a.Repeats-summary.EnoughTrials)
 	}
 	return 4
 }

@@ -38,7 +38,7 @@ func (t *tried) changed(old int) Answer {
 	texts := make([]string, len(differ))
 	better := 0
 	for i := range differ {
-		texts[i] = t.moved(&differ[i])
+		texts[i] = t.moved(&differ[i], len(differ) <= fewNames)
 		if differ[i].Better() {
 			better++
 		}
@@ -48,9 +48,13 @@ func (t *tried) changed(old int) Answer {
 	switch {
 	case better == len(differ):
 		answer.Do = "use the new one."
-	case restored:
-		answer.Why = fmt.Sprintf("its parallelism is %d, that of the old one %d.", t.parallelism(0), t.parallelism(old))
-		answer.Do = fmt.Sprintf("set %s: with it no difference from the old one was shown in these.", setting)
+	case len(restored) > 0:
+		what, part := "these", ""
+		if better+len(restored) < len(differ) {
+			what, part = phrase.List(restored), "a part is explained: "
+		}
+		answer.Why = fmt.Sprintf("%sits parallelism is %d, that of the old one %d.", part, t.parallelism(0), t.parallelism(old))
+		answer.Do = fmt.Sprintf("set %s: with it no difference from the old one was shown in %s.", setting, what)
 	case better == 0:
 		answer.Do = "keep the old one, unless the change is worth it."
 	default:
@@ -77,30 +81,45 @@ func significant(all []verdict.Difference) (differ []verdict.Difference) {
 
 // unchanged is the answer where no figure was shown to differ: how far each may still.
 func (t *tried) unchanged(all []verdict.Difference) Answer {
-	var tested, bounds []string
-	var pairs []Pair
+	var tested []string
+	beside := false
 	for i := range all {
 		d := &all[i]
-		pairs = append(pairs, Pair{Main: d})
 		if d.Verdict != verdict.Alike {
 			continue
 		}
-		tested = append(tested, t.figure(d))
-		if ends := changeEnds(d); ends != "" {
-			bounds = append(bounds, fmt.Sprintf("%s %s", t.figure(d), ends))
+		ends := changeEnds(d)
+		if ends == "" {
+			ends = "without bounds"
 		}
+		tested = append(tested, t.figure(d)+" "+ends)
+		beside = beside || d.Low != nil && d.High != nil && *d.Low**d.High > 0
 	}
 	if len(tested) == 0 {
-		return Answer{What: fmt.Sprintf("Whether the new %s differs from the old one was not tested.", t.server), Do: missing(pairs)}
+		return Answer{What: fmt.Sprintf("Whether the new %s differs from the old one was not tested.", t.server), Do: untested(all)}
+	}
+	though := ""
+	if own, before := t.parallelism(0), t.parallelism(t.old()); own > 0 && before > 0 && own != before {
+		though = fmt.Sprintf(", though its parallelism is %d, not %d", own, before)
 	}
 	answer := Answer{
-		What: fmt.Sprintf("No difference was shown between the new %s and the old one, in %s.", t.server, phrase.List(tested)),
-		Do:   "nothing; --repeats shows smaller changes.",
+		What: fmt.Sprintf("No difference was shown between the new %s and the old one%s. 95%% intervals of the change: %s.", t.server, though, strings.Join(tested, ", ")),
+		Do:   "nothing; more --repeats show smaller changes.",
 	}
-	if len(bounds) > 0 {
-		answer.Why = "95% intervals of the change: " + strings.Join(bounds, ", ") + "."
+	if beside {
+		answer.Why = fmt.Sprintf("among %d tests, an interval without 0 may be chance.", len(tested))
 	}
 	return answer
+}
+
+// untested is what to do where no figure was tested.
+func untested(all []verdict.Difference) string {
+	for i := range all {
+		if all[i].Gap == summary.DisturbedTrials {
+			return "run it again on a quieter machine."
+		}
+	}
+	return fmt.Sprintf("run it again with --repeats %d.", summary.EnoughTrials)
 }
 
 // figure names what a difference is of: "p99 at 941/s".
@@ -112,10 +131,10 @@ func (t *tried) figure(d *verdict.Difference) string {
 	return m.Words
 }
 
-// moved states a difference: "breaking point 12% lower (−16 to −8%)".
-func (t *tried) moved(d *verdict.Difference) string {
+// moved states a difference: "breaking point 12% lower (−16 to −8%)", or without the interval.
+func (t *tried) moved(d *verdict.Difference, interval bool) string {
 	text := t.figure(d) + " " + narrative.Difference{Difference: d}.HowMuch()
-	if ends := changeEnds(d); ends != "" {
+	if ends := changeEnds(d); interval && ends != "" {
 		text += " (" + ends + ")"
 	}
 	return text
@@ -161,25 +180,27 @@ func (t *tried) parallelism(variant int) int {
 	return t.s.Experiment.Server.Settings[variant].Parallelism
 }
 
-// restores is the setting of the new server that takes back all that became worse: with it these
-// figures differ from those of the new one as it is, and not from those of the old one.
-func (t *tried) restores(before *summary.Cell, differ []verdict.Difference) (restored bool, setting string) {
+// restores are the figures that became worse and that a setting of the new server takes back,
+// and the setting: with it they differ from those of the new one as it is, and not from those of
+// the old one.
+func (t *tried) restores(before *summary.Cell, differ []verdict.Difference) (figures []string, setting string) {
 	for _, i := range t.settings() {
 		if t.cells[i] == before {
 			continue
 		}
 		still := verdict.Changed(t.s, before.Service, t.cells[i].Service)
 		back := verdict.Changed(t.s, t.cells[0].Service, t.cells[i].Service)
-		all := true
 		for k := range differ {
 			one, other := of(still, differ[k].Metric), of(back, differ[k].Metric)
-			all = all && (differ[k].Better() || one != nil && one.Verdict == verdict.Alike && other != nil && other.Significant() && other.Better())
+			if !differ[k].Better() && one != nil && one.Verdict == verdict.Alike && other != nil && other.Significant() && other.Better() {
+				figures = append(figures, t.figure(&differ[k]))
+			}
 		}
-		if all {
-			return true, strings.TrimPrefix(t.variants[i].Label, t.variants[0].Label+", ")
+		if len(figures) > 0 {
+			return figures, strings.TrimPrefix(t.variants[i].Label, t.variants[0].Label+", ")
 		}
 	}
-	return false, ""
+	return nil, ""
 }
 
 // of finds the difference of a metric; nil: it was not compared.

@@ -42,8 +42,12 @@ func TestAnswersOfAChange(t *testing.T) {
 			[]summary.Cell{level("new", 40, 1, 64e6), old, level("set", 20, 1, 64e6)}),
 		"a setting takes only a part back": record([2]int{2, 8}, []summary.Cell{lower, alike("old"), lowerOf("set", lower)},
 			[]summary.Cell{level("new", 40, 1, 64e6), old, level("set", 20, 1, 64e6)}),
-		"the new one holds no load": record(same, []summary.Cell{cellOf("new", noPoint("it died")), alike("old")}, nil),
-		"the old one holds no load": record(same, []summary.Cell{alike("new"), cellOf("old", noPoint("it died"))}, nil),
+		"a setting takes nothing back": record([2]int{2, 8}, []summary.Cell{lower, alike("old"), lowerOf("set", lower)},
+			[]summary.Cell{level("new", 40, 1, 64e6), old, level("set", 40, 1, 64e6)}),
+		"another parallelism changes nothing": record([2]int{2, 8}, []summary.Cell{alike("new"), alike("old")}, []summary.Cell{level("new", 20, 1, 64e6), old}),
+		"an interval beside 0":                record(same, []summary.Cell{alike("new"), alike("old")}, []summary.Cell{fiveOf(level("new", 20, 1.021, 64e6)), fiveOf(old)}),
+		"the new one holds no load":           record(same, []summary.Cell{cellOf("new", noPoint("it died")), alike("old")}, nil),
+		"the old one holds no load":           record(same, []summary.Cell{alike("new"), cellOf("old", noPoint("it died"))}, nil),
 		"too few searches": record(same, []summary.Cell{cellOf("new", breaksBetween(259, 271, 284, ""), searches(2), setTrials(2)),
 			cellOf("old", breaksBetween(338, 352, 366, ""), searches(2), setTrials(2))}, nil),
 	} {
@@ -58,5 +62,10 @@ func limitOf(millis int64) change {
 
 func lowerOf(service string, c summary.Cell) summary.Cell {
 	c.Service = service
+	return c
+}
+
+func fiveOf(c summary.Cell) summary.Cell {
+	c.Trials, c.PerTrial = 5, c.PerTrial[:5]
 	return c
 }
