@@ -90,13 +90,17 @@ func TestOthersDoNotUnsettleAService(t *testing.T) {
 		late  bool
 		more  func(int) []*signals.Frame
 		want  bool
+
+		replay string
 	}{
-		{"nothing else", Complete, false, beside(signals.Host{Idle: 1.5}), true},
-		{"the generator sent late", Complete, true, beside(signals.Host{Idle: 1.5}), false},
-		{"others took CPU", Complete, false, beside(signals.Host{Idle: 0.5, Foreign: 1}), false},
-		{"the hypervisor took CPU", Complete, false, beside(signals.Host{Idle: 0.5, Steal: 0.5}), false},
-		{"disturbed, as the lab judged", Disturbed, false, beside(signals.Host{Idle: 1.5}), false},
+		{"nothing else", Complete, false, beside(signals.Host{Idle: 1.5}), true, ""},
+		{"the load changed, as it was recorded", Complete, false, beside(signals.Host{Idle: 1.5}), false, "access.log"},
+		{"the generator sent late", Complete, true, beside(signals.Host{Idle: 1.5}), false, ""},
+		{"others took CPU", Complete, false, beside(signals.Host{Idle: 0.5, Foreign: 1}), false, ""},
+		{"the hypervisor took CPU", Complete, false, beside(signals.Host{Idle: 0.5, Steal: 0.5}), false, ""},
+		{"disturbed, as the lab judged", Disturbed, false, beside(signals.Host{Idle: 1.5}), false, ""},
 	} {
+		e.Cells[0].Load.Replay = c.replay
 		b := New(e, []Attempt{{Trial: 1, State: c.state}})
 		for i, p99 := range []time.Duration{10, 50, 100, 150, 200, 250} {
 			f := fixture.Client(i, signals.Measure, 100, p99*time.Millisecond)

@@ -32,7 +32,7 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 	flag(summary.FlagAgentLost, s.Generator.Lost > 0)
 	flag(summary.FlagSearchDisturbed, c.ramps().Disturbed() > 0)
 	flag(summary.FlagNoWindows, c.noWindows && s.LatencyMS != nil && c.levels == nil && sums.Value(s.CPU.ThrottledPeriods) > 0)
-	flag(summary.FlagUnsteady, c.levels == nil && !find && 2*c.drifts() > len(c.trials))
+	flag(summary.FlagUnsteady, c.levels == nil && !find && c.plan.Load.Replay == "" && 2*c.drifts() > len(c.trials))
 	for _, d := range s.Dependencies {
 		flag(summary.FlagDependencyThrottled, sums.Value(d.ThrottledPeriods) > 0)
 		flag(summary.FlagDependencyRestarted, sums.Value(d.Restarts) > 0)

@@ -44,6 +44,7 @@ type Load struct {
 	Threads     int           `json:"threads" yaml:"threads" default:"1" doc:"Number of event loops of each agent."`
 	Connections int           `json:"connections,omitempty" yaml:"connections" doc:"Number of connections of all agents together; default: users, or enough for the rate."`
 	Streams     int           `json:"streams,omitempty" yaml:"streams" doc:"HTTP/2: maximum number of requests at a time on one connection; default: 8 connections or more share them, with up to 100 on each."`
+	Replay      string        `json:"replay,omitempty"` // the access log of Recording; set by load --replay only
 	// Recording has requests of the kinds of Mix, and when they are due, as recording.Encode
 	// writes them; nil: each kind is sent in proportion to its weight, at Rate.
 	Recording []byte        `json:"-"`

@@ -142,7 +142,7 @@ func (o *Options) Contradiction(changed func(string) bool) error {
 	case o.Users != float64(int64(o.Users)) || o.Users < 1:
 		return fmt.Errorf("-c %v: want a whole number of users", o.Users)
 	}
-	return o.Inputs.Contradiction(changed, "method", "body", "body-file", "grpc", "follow")
+	return o.Inputs.Contradiction(changed, "method", "body", "body-file", "grpc", "follow", "replay")
 }
 
 // Excessive describes a load that is probably a mistake; "" if it is not.
@@ -195,7 +195,7 @@ func (o *Options) Experiment(t reach.Target, observed *attached.Observed) (*expe
 	}
 	e.Measure.Whole = true
 	if o.sent != nil {
-		e.Cells[0].Load.Recording = o.sent.Recording.Encode()
+		e.Cells[0].Load.Replay, e.Cells[0].Load.Recording = filepath.Base(o.sent.File), o.sent.Recording.Encode()
 	}
 	if err := e.ReadInputs("", os.Getenv, schema.Read); err != nil {
 		return nil, o.named(err)

@@ -57,7 +57,7 @@ func (p *Replaying) contradiction(changed func(string) bool) error {
 	case !(p.Speed > 0) || math.IsInf(p.Speed, 0): // NaN is not
 		return fmt.Errorf("--speed %v: want a number above 0", p.Speed)
 	}
-	for _, other := range []string{"users", "rate", "duration", "requests", "stages", "open", "think", "warmup", "method", "body", "body-file", "curl", "har", "targets", "mix", "session", "grpc", "follow"} {
+	for _, other := range []string{"users", "rate", "duration", "requests", "stages", "open", "think", "warmup", "method", "body", "body-file", "grpc", "follow"} {
 		if changed(other) {
 			return fmt.Errorf("--replay has the requests and their times: leave out --%s", other)
 		}

@@ -51,7 +51,7 @@ func TestTheLoadOfAReplay(t *testing.T) {
 	if len(l.Mix) != 2 || l.Mix[0].Weight != 2 || l.Mix[0].Path != "/users/{id}" || l.Mix[1].Method != "HEAD" || l.Mix[1].Headers["A"] != "b" || len(l.Mix[1].Check.Status) != 2 {
 		t.Errorf("%+v", l.Mix)
 	}
-	if e.Measure.Duration != 1251*time.Millisecond || l.Rate.Value != 2.398 || !l.Even {
+	if e.Measure.Duration != 1251*time.Millisecond || l.Rate.Value != 2.398 || !l.Even || l.Replay != "access.log" {
 		t.Errorf("%v at %v", e.Measure.Duration, l.Rate)
 	}
 	r, err := recording.Decode(l.Recording, len(l.Mix))
@@ -83,11 +83,11 @@ func TestTheLoadOfAReplay(t *testing.T) {
 
 func TestReplaysThatAreRefused(t *testing.T) {
 	for line, want := range map[string]string{
-		"speed":            "--speed needs --replay, the access log to replay",
-		"replay rate":      "--replay has the requests and their times: leave out --rate",
-		"replay har users": "--replay has the requests and their times: leave out --users",
-		"replay speed":     "",
-		"seed":             "",
+		"speed":             "--speed needs --replay, the access log to replay",
+		"replay rate":       "--replay has the requests and their times: leave out --rate",
+		"replay open users": "--replay has the requests and their times: leave out --users",
+		"replay speed":      "",
+		"seed":              "",
 	} {
 		err := (&Replaying{File: "x", Speed: 1}).contradiction(func(name string) bool { return strings.Contains(" "+line+" ", " "+name+" ") })
 		if err == nil && want != "" || err != nil && err.Error() != want {
