@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -189,12 +190,14 @@ func TestAServiceOfAComposeFileIsTriedBesideItsDatabase(t *testing.T) {
 	}
 }
 
-func TestAKilledTryOfAComposeFileIsCleaned(t *testing.T) {
+// composing starts a try of the compose file, and returns when so many containers run.
+func composing(t *testing.T, containers int) *exec.Cmd {
+	t.Helper()
 	dir := composeFolder(t)
 	c := exec.Command(filepath.Join(bench.Programs(), "millicore"), "try", "--compose", filepath.Join(dir, "compose.yaml"), "--service", "web", "--out", filepath.Join(dir, "record"))
 	c.Dir = dir
 	testkit.Start(t, c)
-	testkit.Until(t, "the database and the service run", func() bool {
+	testkit.Until(t, "the containers run", func() bool {
 		groups, err := bench.Daemon().Groups()
 		if err != nil {
 			t.Fatal(err)
@@ -203,13 +206,30 @@ func TestAKilledTryOfAComposeFileIsCleaned(t *testing.T) {
 		for _, group := range groups {
 			names[filepath.Base(group)] = true
 		}
-		return len(names) > 1
+		return len(names) >= containers
 	})
+	return c
+}
+
+func TestAKilledTryOfAComposeFileIsCleaned(t *testing.T) {
+	c := composing(t, 2)
 	c.Process.Kill()
 	c.Wait()
 	out, err := exec.Command(filepath.Join(bench.Programs(), "millicore"), "clean", "--on", "docker").CombinedOutput()
 	if err != nil || strings.Count(string(out), "removed container millicore-") < 2 || !strings.Contains(string(out), "removed volume millicore-") {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	bench.NothingLeft(t)
+}
+
+func TestAnInterruptedStartOfDependenciesLeavesNothing(t *testing.T) {
+	c := composing(t, 1)
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+		t.Errorf("%v, want exit code 130", err)
 	}
 	bench.NothingLeft(t)
 }
