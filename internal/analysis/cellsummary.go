@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"github.com/millicore/millicore/internal/analysis/capacity"
+	"github.com/millicore/millicore/internal/analysis/endpoints"
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
@@ -30,7 +31,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Stuck: all.Client.Stuck, Ended: whole.Server.ProcessesEnded, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
 		Frozen:       c.frozen(),
 		Start:        c.start(),
-		Kinds:        c.kinds(all),
+		Kinds:        kindsOf(all, c.trials, endpoints.Enough),
 		Sessions:     all.Client.Sessions,
 		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []summary.TrialFigures{},
 	}
@@ -53,7 +54,8 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		one := trialFigures(t.attempt, f)
 		one.OOMKills, one.Restarts = float(t.all.Server.OOMKills), float(t.all.Server.Restarts)
 		one.Beyond = t.all.Client.Latency.Beyond()
-		one.OfAll = objective.OfAll(t.result())
+		of, ok := t.result()
+		one.OfAll, one.Kinds = objective.OfAll(of, ok), kindsOfTrial(of, t)
 		one.BreakingFrom, one.BreakingTo = c.bracket(t)
 		s.PerTrial = append(s.PerTrial, one)
 	}

@@ -69,18 +69,18 @@ func (k kindFrames) intervals(names []string) (all []endpoints.Interval) {
 	return all
 }
 
-// kinds are the figures of the requests by kind, those with most CPU time first; nil: the load
-// has one kind.
-func (c *cell) kinds(all *sums.Total) []summary.KindFigures {
+// kindsOf are the figures of the requests of some trials by kind, those with most CPU time first;
+// nil: the load has one kind. Fewest is how many intervals for each kind show its cost.
+func kindsOf(all *sums.Total, trials []*trial, fewest int) []summary.KindFigures {
 	if len(all.Client.Kinds) == 0 {
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(all.Client.Kinds))
 	var intervals []endpoints.Interval
-	for _, t := range c.trials {
+	for _, t := range trials {
 		intervals = append(intervals, t.kinds.intervals(names)...)
 	}
-	costs := endpoints.Costs(intervals)
+	costs := endpoints.Costs(intervals, fewest)
 	figures := make([]summary.KindFigures, len(names))
 	ended := 0.0
 	for i, name := range names {
@@ -100,4 +100,14 @@ func (c *cell) kinds(all *sums.Total) []summary.KindFigures {
 	}
 	slices.SortStableFunc(figures, func(a, b summary.KindFigures) int { return a.Compare(&b) })
 	return figures
+}
+
+// kindsOfTrial are those of one trial. How far their costs are from the truth is shown by those of
+// other trials.
+func kindsOfTrial(of *sums.Total, t *trial) []summary.KindFigures {
+	all := kindsOf(of, []*trial{t}, endpoints.Few)
+	for i := range all {
+		all[i].CPULow, all[i].CPUHigh = nil, nil
+	}
+	return all
 }

@@ -21,8 +21,9 @@ type Interval struct {
 type Cost struct{ Each, Error, Share float64 }
 
 const (
-	// enough is how many intervals there must be for each kind.
-	enough = 10
+	// Enough is how many intervals for each kind show a cost with its error, and Few how many show
+	// it without, where others of other trials are beside it.
+	Enough, Few = 10, 4
 	// flat is the share of its length that must remain of a column of the counts once what the
 	// columns before explain is taken away: below it the mix does not vary.
 	flat = 1e-6
@@ -31,14 +32,14 @@ const (
 	dispersed = 0.25
 )
 
-// Costs are the costs of the kinds, in their order; nil: the intervals are too few, or some kind
-// always comes in the same proportion to others.
-func Costs(all []Interval) []Cost {
+// Costs are the costs of the kinds, in their order; nil: there are fewer intervals for each kind than
+// the fewest, or some kind always comes in the same proportion to others.
+func Costs(all []Interval, fewest int) []Cost {
 	if len(all) == 0 {
 		return nil
 	}
 	kinds := len(all[0].Ended)
-	if len(all) < enough*kinds {
+	if len(all) < fewest*kinds {
 		return nil
 	}
 	rows, cpu, ended := make([][]float64, len(all)), 0.0, 0.0

@@ -37,7 +37,7 @@ func TestCostsOfASteadyMix(t *testing.T) {
 	covered, close := 0, 0
 	const repeats = 200
 	for seed := range repeats {
-		costs := Costs(drawn(rand.New(rand.NewPCG(36, uint64(seed))), 120, 200))
+		costs := Costs(drawn(rand.New(rand.NewPCG(36, uint64(seed))), 120, 200), Enough)
 		if costs == nil {
 			t.Fatal("not known")
 		}
@@ -70,13 +70,13 @@ func TestCostsBesideWorkWithoutRequests(t *testing.T) {
 		a = float64(random.IntN(11))
 		even = append(even, Interval{CPU: beside + each*(a+2*(10-a)), Ended: []float64{a, 10 - a}})
 	}
-	for k, c := range Costs(varied) {
+	for k, c := range Costs(varied, Enough) {
 		if want := each * float64(k+1); math.Abs(c.Each-want) > 1e-9 {
 			t.Errorf("kind %d: %v, want %v", k, c.Each, want)
 		}
 	}
 	sum := 0.0
-	for k, c := range Costs(even) {
+	for k, c := range Costs(even, Enough) {
 		sum += c.Share
 		if want := each*float64(k+1) + beside/10; math.Abs(c.Each-want) > 1e-9 {
 			t.Errorf("evenly spaced, kind %d: %v, want %v", k, c.Each, want)
@@ -99,7 +99,7 @@ func TestCostsThatCannotBeKnown(t *testing.T) {
 		}
 	}
 	for name, all := range map[string][]Interval{"one proportion": same, "too few": few, "a kind that never came": never, "none": nil} {
-		if costs := Costs(all); costs != nil {
+		if costs := Costs(all, Enough); costs != nil {
 			t.Errorf("%s: %v", name, costs)
 		}
 	}
@@ -113,7 +113,7 @@ func TestCostsAreExact(t *testing.T) {
 		all = append(all, Interval{CPU: 0.5*a + 0.25*b + 8*c, Ended: []float64{a, b, c}})
 	}
 	for k, want := range []float64{0.5, 0.25, 8} {
-		if got := Costs(all)[k]; math.Abs(got.Each-want) > 1e-9 || got.Error > 1e-9 {
+		if got := Costs(all, Enough)[k]; math.Abs(got.Each-want) > 1e-9 || got.Error > 1e-9 {
 			t.Errorf("kind %d: %+v, want %v", k, got, want)
 		}
 	}

@@ -34,6 +34,8 @@ type TrialFigures struct {
 	StartS       *float64     `json:"start_s,omitempty"` // until all replicas were ready; null: the service ran already
 	Attempt      int          `json:"attempt"`
 	Beyond       int64        `json:"beyond_range,omitempty"` // latencies beyond the histograms' range
+	// Kinds are the figures of each kind of request; null: the load has one kind.
+	Kinds []KindFigures `json:"kinds,omitempty"`
 }
 
 // EnoughTrials is the fewest trials that give a 95% interval of a median: with n trials,

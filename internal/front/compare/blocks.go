@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/verdict"
@@ -21,6 +22,7 @@ func (r *Result) Blocks(details bool) []report.Block {
 	blocks := r.answered()
 	if len(r.Pairs) == 1 {
 		blocks = append(blocks, newTable("metric", r.shown(&r.Pairs[0]), headOf))
+		blocks = append(blocks, r.Pairs[0].kinds()...)
 	} else {
 		blocks = append(blocks, r.mainTable())
 	}
@@ -108,6 +110,7 @@ func (r *Result) pairBlocks(p *Pair) []report.Block {
 		blocks = append(blocks, report.Paragraph{Text: display.Plain(p.title()), Tone: display.Strong})
 	}
 	blocks = append(blocks, report.Paragraph{Text: "Set differently: " + display.Plain(p.differs())}, newTable("metric", r.shown(p), headOf))
+	blocks = append(blocks, p.kinds()...)
 	var notes report.List
 	for _, note := range p.Notes {
 		notes = append(notes, report.Item{Text: display.Plain(note), Tone: display.Warning})
@@ -176,6 +179,22 @@ func (r *Result) shown(p *Pair) []narrative.Difference {
 	return all
 }
 
+// kinds is the table of the kinds of requests, of loads that have several.
+func (p *Pair) kinds() []report.Block {
+	var rows []narrative.Difference
+	for i := range p.Kinds {
+		rows = append(rows, narrative.Difference{Difference: &p.Kinds[i].Difference})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	t := newTable("metric", rows, func(row int, d *narrative.Difference) string {
+		return display.Plain(p.Kinds[row].Kind) + ": " + headOf(row, d)
+	})
+	t.Title = "Kinds of requests"
+	return []report.Block{t}
+}
+
 func (p *Pair) title() string {
 	if p.A == p.B {
 		return p.A
@@ -228,6 +247,9 @@ func (r *Result) footnote() string {
 	text := "A and B are medians over n trials of each. The shift is the Hodges-Lehmann estimate of how far B lies from A, with its 95% interval in the unit of the metric; % is the shift in percent of A. ~: no significant difference. p is that of the Brunner-Munzel test"
 	if len(r.Pairs) > 1 {
 		text += fmt.Sprintf(", corrected by Holm for %d cells", len(r.Pairs))
+	}
+	if slices.ContainsFunc(r.Pairs, func(p Pair) bool { return len(p.Kinds) > 0 }) {
+		text += "; by kind of request corrected for all kinds"
 	}
 	if r.ofTwoRecords() {
 		text += ". " + TwoRecords

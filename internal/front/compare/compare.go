@@ -61,6 +61,13 @@ type Pair struct {
 	Differs []Contrast           `json:"differs"` // what was set differently
 	Notes   []string             `json:"notes"`   // what to mind when reading it
 	Rows    []verdict.Difference `json:"metrics"`
+	Kinds   []KindRow            `json:"kinds,omitempty"` // of requests, of loads with several
+}
+
+// KindRow is a difference of the requests of one kind.
+type KindRow struct {
+	Kind string `json:"kind"`
+	verdict.Difference
 }
 
 // Contrast is something that is not the same on both sides, in words.
@@ -113,6 +120,9 @@ func Compare(matches []Match, anyway bool) (*Result, error) {
 	}
 	for i := range metrics {
 		r.addRows(matches, &metrics[i])
+	}
+	for _, name := range []string{"p99", "availability", "cpu_per_request"} {
+		r.addKinds(matches, metricOf(name))
 	}
 	r.Answer = r.sentence()
 	return r, nil
@@ -209,6 +219,26 @@ func (r *Result) addRows(matches []Match, m *metric) {
 	for i, d := range verdict.Differences(m.Metric, pairs) {
 		if d.A != nil || d.B != nil {
 			r.Pairs[i].Rows = append(r.Pairs[i].Rows, d)
+		}
+	}
+}
+
+// addKinds adds the differences of one metric by kind of request. They are one family: Holm's
+// correction goes over the kinds of all pairs.
+func (r *Result) addKinds(matches []Match, m *metric) {
+	var pairs []verdict.PairOfCells
+	var at []int
+	var names []string
+	for i := range matches {
+		a, b := matches[i].A.Figures, matches[i].B.Figures
+		for _, name := range verdict.KindsOf(a, b) {
+			pairs = append(pairs, verdict.PairOfCells{A: verdict.OfKind(a, name), B: verdict.OfKind(b, name)})
+			at, names = append(at, i), append(names, name)
+		}
+	}
+	for i, d := range verdict.Differences(m.Metric, pairs) {
+		if d.A != nil || d.B != nil {
+			r.Pairs[at[i]].Kinds = append(r.Pairs[at[i]].Kinds, KindRow{names[i], d})
 		}
 	}
 }

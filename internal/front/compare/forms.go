@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,8 +27,13 @@ func CSV(w io.Writer, r *Result) error {
 		"difference", "percent", "low", "high", "p", "p_holm", "verdict"}}
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
-		for k := range p.Rows {
-			row := &p.Rows[k]
+		rows := slices.Clone(p.Rows)
+		for _, k := range p.Kinds {
+			rows = append(rows, k.Difference)
+			rows[len(rows)-1].Metric += "{" + k.Kind + "}"
+		}
+		for k := range rows {
+			row := &rows[k]
 			lines = append(lines, []string{display.SheetCell(p.A), display.SheetCell(p.B), display.SheetCell(row.Metric), display.SheetCell(row.Unit), display.Exact(row.A), display.Exact(row.B),
 				strconv.Itoa(row.Trials[0]), strconv.Itoa(row.Trials[1]), display.Exact(row.Shift), display.Exact(row.Percent),
 				display.Exact(row.Low), display.Exact(row.High), display.Exact(row.P), display.Exact(row.PHolm), string(row.Verdict)})
