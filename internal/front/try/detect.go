@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
@@ -64,10 +66,11 @@ type refused struct {
 	code    int
 	text    string // begin of the body
 	ready   bool   // --ready was set
+	mix     bool   // it is one of several
 }
 
 func (r *refused) Error() string {
-	text := fmt.Sprintf("%s %s answered %d %s (%.80q)", r.request.Method, r.request.Path, r.code, http.StatusText(r.code), r.text)
+	text := fmt.Sprintf("%s %s answered %d %s (%.80q)", r.request.Method, secret.Text(r.request.Path), r.code, http.StatusText(r.code), secret.Text(r.text))
 	switch {
 	case r.code == http.StatusServiceUnavailable && !r.ready:
 		path := "PATH"
@@ -75,6 +78,8 @@ func (r *refused) Error() string {
 			path = r.request.Path
 		}
 		return text + fmt.Sprintf("; a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready %s", path)
+	case r.mix:
+		return text + "; leave this request out of the input, or have its status accepted: \"check\": {\"status\": [200, " + strconv.Itoa(r.code) + "]} in a line of --mix"
 	case r.code == http.StatusMethodNotAllowed && r.request.Method == http.MethodGet:
 		return text + "; send another method with --post PATH"
 	}

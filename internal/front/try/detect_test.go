@@ -84,12 +84,13 @@ func TestAnAnswerThatIsNotGoodSaysWhatToSet(t *testing.T) {
 		err  refused
 		want string
 	}{
-		{"not found", refused{get, 404, "no", false}, `GET /api answered 404 Not Found ("no"); set a path that answers 200 to 299 with --get PATH`},
-		{"warming up", refused{get, 503, "warming up", false}, `GET /api answered 503 Service Unavailable ("warming up"); a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready /api`},
-		{"warming up, with a body to send", refused{post, 503, "", false}, `POST /api answered 503 Service Unavailable (""); a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready PATH`},
-		{"503 though it was ready", refused{get, 503, "", true}, `GET /api answered 503 Service Unavailable (""); set a path that answers 200 to 299 with --get PATH`},
-		{"a wrong body", refused{post, 400, "", false}, `POST /api answered 400 Bad Request (""); check the path of --post and the body of --body: try needs answers of 200 to 299`},
-		{"another method", refused{get, 405, "", false}, `GET /api answered 405 Method Not Allowed (""); send another method with --post PATH`},
+		{"not found", refused{get, 404, "no", false, false}, `GET /api answered 404 Not Found ("no"); set a path that answers 200 to 299 with --get PATH`},
+		{"warming up", refused{get, 503, "warming up", false, false}, `GET /api answered 503 Service Unavailable ("warming up"); a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready /api`},
+		{"warming up, with a body to send", refused{post, 503, "", false, false}, `POST /api answered 503 Service Unavailable (""); a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready PATH`},
+		{"503 though it was ready", refused{get, 503, "", true, false}, `GET /api answered 503 Service Unavailable (""); set a path that answers 200 to 299 with --get PATH`},
+		{"a wrong body", refused{post, 400, "", false, false}, `POST /api answered 400 Bad Request (""); check the path of --post and the body of --body: try needs answers of 200 to 299`},
+		{"one of several", refused{get, 404, "", false, true}, `GET /api answered 404 Not Found (""); leave this request out of the input, or have its status accepted: "check": {"status": [200, 404]} in a line of --mix`},
+		{"another method", refused{get, 405, "", false, false}, `GET /api answered 405 Method Not Allowed (""); send another method with --post PATH`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := c.err.Error(); got != c.want {

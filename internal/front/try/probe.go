@@ -399,8 +399,12 @@ func once(ctx context.Context, client *http.Client, address string, l *experimen
 	if err != nil {
 		return "", &unanswered{fmt.Errorf("%s %s: the answer broke off: %w", r.Method, r.Path, err)}
 	}
-	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return "", &refused{request: r, code: answer.StatusCode, text: strings.Join(strings.Fields(string(start)), " ")}
+	good := answer.StatusCode >= 200 && answer.StatusCode <= 299
+	if r.Check != nil && len(r.Check.Status) > 0 {
+		good = slices.Contains(r.Check.Status, answer.StatusCode)
+	}
+	if !good {
+		return "", &refused{request: r, mix: len(l.Mix) > 0, code: answer.StatusCode, text: strings.Join(strings.Fields(string(start)), " ")}
 	}
 	return answer.Header.Get("Server"), nil
 }
