@@ -18,9 +18,9 @@ import (
 	"github.com/millicore/millicore/internal/base/exit"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment"
-	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/data/experiment/spelling"
 	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/inputs"
 	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/lab"
 	"github.com/millicore/millicore/internal/load/agent"
@@ -234,7 +234,7 @@ func readExperiment(name string, sets []string) (e *experiment.Experiment, path 
 			return nil, path, err
 		}
 	}
-	if e, err = file.Parse(path, data, sets); err != nil {
+	if e, err = inputs.Parse(path, data, sets, os.Stderr); err != nil {
 		return nil, path, err
 	}
 	return e, path, readInputs(e, filepath.Dir(path))

@@ -14,7 +14,7 @@ import (
 // Load is the traffic of a cell. Exactly one of Users, Rate and Benchmark is set.
 type Load struct {
 	Request Request   `json:"request" yaml:"request,required" or:"mix" without:"weight,name,think,capture" doc:"The request."`
-	Mix     []Request `json:"mix,omitempty" yaml:"mix" doc:"Several requests in place of one, each sent in proportion to its weight."` // Request is the first then
+	Mix     []Request `json:"mix,omitempty" yaml:"mix" doc:"Several requests in place of one, each sent in proportion to its weight; or the name of a file of them: HAR, commands of curl, targets of vegeta, JSON lines or OpenAPI."` // Request is the first then
 	Session bool      `json:"session,omitempty" yaml:"session" names:"no" default:"false" doc:"true: the requests of mix are one session, sent in their order: by each user or, with rate, by as many sessions as the rate needs. Each session has its own cookies. After the last request, or after one without a good answer, a new session begins. Only with HTTP/1.1."`
 	// Protocol is one of Protocols; empty for the first, as in older records.
 	Protocol string `json:"protocol,omitempty" yaml:"protocol" kind:"protocol" names:"no" default:"http/1.1" doc:"http/1.1, https (HTTP/1.1 over TLS), h2 (HTTP/2 over TLS) or h2c (HTTP/2 without TLS). TLS costs the agent more CPU for each request."`
@@ -119,6 +119,16 @@ func (l *Load) AllRequests() []Request {
 
 // MostKinds are counted apart; of a load with more, the requests are counted together.
 const MostKinds = 20
+
+// GetPath is the path of the first GET without placeholders; "": there is none.
+func (l *Load) GetPath() string {
+	for _, r := range l.AllRequests() {
+		if r.Method == "GET" && r.GRPC == "" && !strings.Contains(r.Path, "{{") {
+			return r.Path
+		}
+	}
+	return ""
+}
 
 // Kinds are the names of the requests under which they are counted, in the order of AllRequests;
 // nil: they are not counted apart, because there is only one name, or more than MostKinds.

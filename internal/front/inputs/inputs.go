@@ -137,15 +137,23 @@ func (f *Flags) Read() (*Input, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
+	return newInput(in, flag, format)
+}
+
+// newInput makes the files of bodies independent of the working folder: --save may write the
+// experiment anywhere.
+func newInput(in *captured.Input, flag string, format captured.Format) (*Input, error) {
 	for i := range in.Requests {
 		if r := &in.Requests[i]; r.File != "" {
-			if r.File, err = filepath.Abs(r.File); err != nil { // --save may write the experiment anywhere
+			whole, err := filepath.Abs(r.File)
+			if err != nil {
 				return nil, err
 			}
+			r.File = whole
 		}
 	}
 	noun := "request"
-	if f.OpenAPI != "" {
+	if format == captured.OpenAPI || format == captured.AllOpenAPI {
 		noun = "operation"
 	}
 	return &Input{in, flag, format == captured.Session, noun}, nil

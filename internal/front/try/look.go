@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/millicore/millicore/internal/base/secret"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
@@ -81,7 +82,22 @@ func (a *Ask) freeStarts(ctx context.Context, where platform.Platform, asIs *exp
 			all[i] = all[0]
 		default:
 			c.Limits.CPUMillis = 0
-			err := whileRunning(ctx, where, &c, logs, func(_ platform.Replica, s signals.Start) error { all[i] = &s; return nil })
+			late := ""
+			start := func() error {
+				return whileRunning(ctx, where, &c, logs, func(r platform.Replica, s signals.Start) error {
+					all[i], late = &s, a.answersLater(ctx, r.Address(), &c)
+					return nil
+				})
+			}
+			err := start()
+			if err == nil && late != "" {
+				note(fmt.Sprintf("It accepts connections before it can answer: it counts as ready once GET %s answers.", secret.Text(late)))
+				a.Ready.Path, c.Service.Ready.Path = late, late
+				for k := range asIs.Cells {
+					asIs.Cells[k].Service.Ready.Path = late
+				}
+				err = start()
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -99,6 +115,17 @@ func (a *Ask) freeStarts(ctx context.Context, where platform.Platform, asIs *exp
 		}
 	}
 	return all, nil
+}
+
+// answersLater is the path whose answer shows that a server is ready which accepts connections
+// earlier; "": it does not, it has a check of its own, or no GET shows it.
+func (a *Ask) answersLater(ctx context.Context, address string, c *experiment.Cell) string {
+	path, ready := c.Load.GetPath(), c.Service.Ready
+	if path == "" || ready.Path != "" || a.Image != nil && len(a.Image.Info.Health) > 0 ||
+		!supervise.AnswersLater(ctx, c.Load.Protocol, path, address, cmp.Or(ready.Timeout, supervise.ReadyTimeout)) {
+		return ""
+	}
+	return path
 }
 
 // patience is how long a server may take to be ready under a limit of CPUs: twice as long as the

@@ -98,6 +98,47 @@ func TestAServerThatStartsSlowlyIsWaitedFor(t *testing.T) {
 	}
 }
 
+// A server that accepts connections before it can answer is ready when it answers.
+func TestAServerThatListensEarlyIsReadyWhenItAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		first  time.Duration // how long the first answer takes, beyond that of the others
+		others time.Duration
+		status int
+		want   string
+	}{
+		"its workers start late": {4 * time.Second, 0, 200, "/a"},
+		"at once":                {0, 0, 200, ""},
+		"each answer is slow":    {200 * time.Millisecond, 400 * time.Millisecond, 200, ""},
+		"a bad answer":           {4 * time.Second, 0, 401, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sent atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				wait := c.others
+				if sent.Add(1) == 1 {
+					wait += c.first
+				}
+				time.Sleep(wait)
+				w.WriteHeader(c.status)
+			}))
+			defer server.Close()
+			a := testAsk("./server")
+			a.CPU, a.CPUs, a.Request.Path, a.Ready.Timeout = "200m", []string{"200m"}, "/a", 30*time.Second
+			asIs, err := file.Build(a.Name(), a.Settings(AsItIs(a)), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var notes []string
+			on := &one{address: server.Listener.Addr().String(), pid: os.Getpid(), cpu: new(0.1)}
+			_, err = a.freeStarts(t.Context(), on, asIs, t.TempDir(), func(text string) { notes = append(notes, text) })
+			if got := asIs.Cells[0].Service.Ready.Path; err != nil || got != c.want || a.Ready.Path != c.want || len(notes) > 0 != (c.want != "") || on.running != 0 {
+				t.Errorf("ready when GET %q answers, want %q; %q, %v, %d still run", got, c.want, notes, err, on.running)
+			}
+		})
+	}
+}
+
 // A server that dies under the warm-up is not only one that refuses connections.
 func TestADeathDuringTheProbeIsExplained(t *testing.T) {
 	for _, c := range []struct {

@@ -58,6 +58,9 @@ func schemaOf(f *field) *jsonschema.Schema {
 	}
 	if element.list {
 		s := typed("array")
+		if f.typ == reflect.TypeFor[[]experiment.Request]() { // or the name of a file: see WithMix
+			s = typed("array", "string")
+		}
 		s.Items = below
 		return s
 	}

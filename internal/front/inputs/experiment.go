@@ -1,0 +1,49 @@
+package inputs
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/millicore/millicore/internal/data/captured"
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/file"
+)
+
+// Parse reads an experiment file as file.Parse does, in which load.mix may also name a file of
+// requests, relative to it, in a format that is found by its content. What of them is sent is
+// written to out.
+func Parse(path string, data []byte, sets []string, out io.Writer) (*experiment.Experiment, error) {
+	data, err := file.WithMix(data, func(name string) ([]map[string]any, error) {
+		in, err := detected(name, filepath.Dir(path))
+		if err != nil {
+			return nil, fmt.Errorf("%s: load.mix: %s: %w", path, name, err)
+		}
+		in.Report(out, "")
+		return in.mix("", nil, nil), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return file.Parse(path, data, sets)
+}
+
+func detected(name, dir string) (*Input, error) {
+	at := name
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(dir, at)
+	}
+	data, err := readFile(at)
+	if err != nil {
+		return nil, err
+	}
+	format, err := captured.Detect(data)
+	if err != nil {
+		return nil, err
+	}
+	in, err := captured.Read(format, data, readFile)
+	if err != nil {
+		return nil, err
+	}
+	return newInput(in, "load.mix "+name, format)
+}

@@ -1,0 +1,56 @@
+package inputs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const withMix = `name: shop # mix: a.jsonl
+services:
+  go: {command: [./server], port: 8080}
+load:
+  mix: "a.jsonl" # a.jsonl
+  rate: 10
+measure: {duration: 5s}
+`
+
+func TestMixOfAnExperimentIsAFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "shop.yaml")
+	requests := `{"url": "http://h/a?x=${y}", "weight": 3, "headers": {"Authorization": "Bearer s3cret-1"}}
+{"path": "/b", "body": "{}", "method": "POST"}
+{"url": "http://other/c"}
+`
+	if err := os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(requests), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	e, err := Parse(path, []byte(withMix), []string{"load.rate=20"}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mix := e.Cells[0].Load.Mix
+	if len(mix) != 2 || mix[0].Path != "/a?x=${y}" || mix[0].Weight != 3 || mix[1].Method != "POST" || e.Cells[0].Load.Rate.Value != 20 {
+		t.Errorf("%+v", mix)
+	}
+	if want := "load.mix a.jsonl: 3 requests read, 2 used, those to h; 1 may change data.\nNot sent: dropped: 1 to other.\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	if strings.Contains(e.Source, "s3cret") || !strings.Contains(e.Source, "(redacted)") {
+		t.Errorf("the source has a secret:\n%s", e.Source)
+	}
+	for text, want := range map[string]string{
+		strings.ReplaceAll(withMix, "a.jsonl\" #", "no.har\" #"): "load.mix: no.har: open " + filepath.Join(dir, "no.har") + ": no such file or directory",
+		strings.Replace(withMix, "\"a.jsonl\"", "shop.yaml", 1):  "load.mix: shop.yaml: it is neither",
+		strings.Replace(withMix, "  rate: 10", "  rats: 10", 1):  "shop.yaml:6:3",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Parse(path, []byte(text), nil, &out); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngot %v, want %q", text, err, want)
+		}
+	}
+}
