@@ -80,6 +80,19 @@ func TestOldAndNew(t *testing.T) {
 	}
 }
 
+// TestTheOldParallelismOfAJVM is a setting that has the value of the old one.
+func TestTheOldParallelismOfAJVM(t *testing.T) {
+	a := testAsk("java", "-jar", "api.jar")
+	a.Against = []string{"java", "-XX:ActiveProcessorCount=1", "-jar", "api.jar"}
+	of := func(n int) Seen {
+		return Seen{Info: runtimes.Info{Runtime: runtimes.JVM, Parallelism: runtimes.Parallelism{Value: n}}}
+	}
+	all := changed(a, []Seen{of(2), of(1)})
+	if len(all) != 3 || all[2].Label != "new, JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=1" || all[2].Value != 1 {
+		t.Errorf("got %+v", all)
+	}
+}
+
 // TestHoldAgainstRefuses what no answer could come of, before anything starts.
 func TestHoldAgainstRefuses(t *testing.T) {
 	for name, change := range map[string]func(*Ask){
