@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/show/report"
 	"github.com/millicore/millicore/internal/show/report/text"
@@ -19,6 +20,9 @@ func kinds(r *Result, out display.Terminal) string {
 	}
 	var b strings.Builder
 	_ = text.Terminal(&b, []report.Block{report.Kinds(&summary.Summary{Cells: []summary.Cell{*r.Cell}}, []string{""})}, out) // a Builder takes all
+	if longer := report.LongerForKinds(verdict.Longer(r.Cell)); longer != "" {
+		b.WriteString(out.Line(longer, display.Quiet))
+	}
 	return b.String() + "\n"
 }
 

@@ -2,8 +2,10 @@ package report
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/data/display"
 )
 
@@ -56,5 +58,20 @@ func Kinds(s *summary.Summary, names []string) Table {
 		quantile("p99", Kept, func(q *summary.Quantiles) float64 { return q.P99 }),
 		Column{Head: "good", Unit: "%", Rank: 2, Cells: words(rows, func(k kind) string { return bare(display.Maybe(k.Availability, display.Percent)) })})
 	t.measured()
+	longest := 0.0
+	for i := range s.Cells {
+		longest = max(longest, verdict.Longer(&s.Cells[i]))
+	}
+	if text := LongerForKinds(longest); text != "" {
+		t.Lead += " " + text
+	}
 	return t
+}
+
+// LongerForKinds is how many times as long to measure; "" if it is long enough.
+func LongerForKinds(times float64) string {
+	if times == 0 {
+		return ""
+	}
+	return fmt.Sprintf("To know the CPU time of each kind that has a tenth of it within 10%%, measure about %.0f times as long.", math.Ceil(times))
 }

@@ -1,0 +1,29 @@
+package verdict
+
+import (
+	"math"
+	"testing"
+
+	"github.com/millicore/millicore/internal/analysis/summary"
+)
+
+// Of the kinds with a tenth of the CPU time, the least known one decides how long to measure.
+func TestHowLongToMeasureKinds(t *testing.T) {
+	kind := func(each, off, share float64) summary.KindFigures {
+		return summary.KindFigures{CPUMS: new(each), CPULow: new(each - off), CPUHigh: new(each + off), ShareOfCPU: new(share)}
+	}
+	for name, c := range map[string]struct {
+		kinds []summary.KindFigures
+		want  float64
+	}{
+		"known":                     {[]summary.KindFigures{kind(9, 0.8, 0.7), kind(2, 0.1, 0.3)}, 0},
+		"one is not":                {[]summary.KindFigures{kind(9, 0.8, 0.7), kind(2, 0.6, 0.3)}, 9},
+		"one has little of the CPU": {[]summary.KindFigures{kind(9, 1.8, 0.95), kind(0.2, 0.4, 0.05)}, 4},
+		"none is estimated":         {[]summary.KindFigures{{Name: "a"}, {Name: "b"}}, 0},
+		"the load has one kind":     {nil, 0},
+	} {
+		if got := Longer(&summary.Cell{Kinds: c.kinds}); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
