@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -54,7 +55,9 @@ func (r *request) parameter(p *object, path *string) {
 	s := styleOf(p, in)
 	switch in {
 	case "path":
-		*path = strings.ReplaceAll(*path, "{"+name+"}", s.path(name, value))
+		// Some write the style as RFC 6570 does, as in {;name*}; the style is that of the parameter.
+		one := regexp.MustCompile(`\{[.;]?` + regexp.QuoteMeta(name) + `\*?\}`)
+		*path = one.ReplaceAllLiteralString(*path, s.path(name, value))
 	case "query":
 		r.query = append(r.query, s.query(name, value)...)
 	case "header":

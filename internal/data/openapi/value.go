@@ -72,10 +72,10 @@ func (r *request) schema(node any) (any, bool) {
 		return false, true
 	case "null":
 		return nil, true
-	case "integer":
+	case "integer", "int", "long": // the last two are of no version, and written all the same
 		r.MadeUp = true
 		return number(m, true), true
-	case "number":
+	case "number", "float", "double":
 		r.MadeUp = true
 		return number(m, false), true
 	}
