@@ -208,7 +208,10 @@ components: {schemas: {Endless: {type: object, required: [next], properties: {ne
 // Values of schemas, of which each is the body of a request.
 func TestValues(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{}`:                                                `"string"`,
+		`{}`: `"string"`,
+		`{"oneOf": [{"$ref": "#/x-known"}], "discriminator": {"propertyName": "t"}}`:                                                                               `{"t":"k","n":[]}`,
+		`{"oneOf": [{"$ref": "#/x-unknown"}], "discriminator": {"propertyName": "t"}}`:                                                                             `{"n":1,"t":"x-unknown"}`,
+		`{"type": "array", "minItems": 2, "items": {"oneOf": [{"$ref": "#/x-unknown"}], "discriminator": {"propertyName": "t", "mapping": {"u": "#/x-unknown"}}}}`: `[{"n":1,"t":"u"},{"n":1,"t":"u"}]`,
 		`{"type": "int"}`:                                   `1`,
 		`{"type": "boolean"}`:                               `false`,
 		`{"type": "string", "minLength": 8}`:                `"stringxx"`,
@@ -233,6 +236,7 @@ func TestValues(t *testing.T) {
 		`{"type": "object", "required": ["a"], "properties": {"a": {"type": "object", "allOf": [{"$ref": "#/x-children"}]}}}`: `{"a":{"children":[]}}`,
 	} {
 		text := `{"openapi": "3.1.0", "paths": {"/": {"post": {"requestBody": {"required": true, "content": {"*/*": {"schema": ` + schema + `}}}}}},
+ "x-known": {"example": {"t": "k", "n": []}}, "x-unknown": {"example": {"n": 1}},
  "x-loop": {"type": "object", "required": ["again"], "properties": {"again": {"$ref": "#/x-loop"}}},
  "x-self": {"allOf": [{"$ref": "#/x-self"}, {"$ref": "#/x-id"}]}, "x-id": {"required": ["id"], "properties": {"id": {"const": 1}}},
  "x-children": {"required": ["children"], "properties": {"children": {"type": "array", "items": {"allOf": [{"$ref": "#/x-children"}]}}}}}`

@@ -18,6 +18,9 @@ var formats = map[string]string{
 	"int32": "1", "int64": "1", "int": "1", "integer": "1", "decimal": "1", "float": "1", "double": "1",
 }
 
+// anyText is the text of a schema that says no more.
+const anyText = "string"
+
 // text is a text of a schema: of its pattern, its format or its length. A pattern that cannot
 // be met, such as one with a look ahead, has no effect.
 func text(m *object) string {
@@ -31,15 +34,21 @@ func text(m *object) string {
 	if text, known := formats[m.text("format")]; known {
 		return text
 	}
-	text := "string"
+	text := anyText
 	if len(text) < least {
 		text += strings.Repeat("x", least-len(text))
 	}
 	return text[:min(len(text), most)]
 }
 
+// mostPattern bounds the length of a pattern, because trying it takes as long.
+const mostPattern = 1_000
+
 // matching is a text that matches a pattern, with so many characters.
 func matching(pattern string, least, most int) (string, bool) {
+	if len(pattern) > mostPattern {
+		return "", false
+	}
 	match, err := regexp.Compile(pattern)
 	if err != nil {
 		return "", false
@@ -48,12 +57,14 @@ func matching(pattern string, least, most int) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	for repeats := 1; repeats <= max(1, min(least, most, 256)); repeats++ {
+	written := 0
+	for repeats := 1; repeats <= max(1, least) && written < mostValues; repeats++ {
 		var b strings.Builder
 		if !expand(&b, parsed, repeats) {
 			return "", false
 		}
 		text := b.String()
+		written += len(text)
 		if n := utf8.RuneCountInString(text); n >= least && n <= most && match.MatchString(text) {
 			return text, true
 		}

@@ -72,7 +72,7 @@ func (r *request) schema(node any) (any, bool) {
 		return false, true
 	case "null":
 		return nil, true
-	case "integer", "int", "long": // the last two are of no version, and written all the same
+	case "integer", "int", "long": // the last two are of no version, but common
 		r.MadeUp = true
 		return number(m, true), true
 	case "number", "float", "double":
@@ -167,24 +167,19 @@ func (r *request) alternative(m *object, key string, alternatives []any) (any, b
 		both := &object{}
 		both.set("allOf", []any{common, one})
 		if value, ok := r.schema(both); ok {
-			r.discriminate(m, one, value)
-			return value, true
+			return r.discriminated(m, one, value), true
 		}
 	}
 	return nil, false
 }
 
-// discriminate names the alternative in its value.
-func (r *request) discriminate(m *object, one, value any) {
+// discriminated is a value that names its alternative, unless an example names it already.
+func (r *request) discriminated(m *object, one, value any) any {
 	by := r.object(m.get("discriminator"))
 	made, isObject := value.(*object)
 	name, ref := by.text("propertyName"), objectOf(one).text("$ref")
-	if name == "" || ref == "" || !isObject {
-		return
-	}
-	schema := r.object(r.object(r.object(one).get("properties")).get(name))
-	if _, known := r.known(schema); known {
-		return
+	if has := made.get(name); name == "" || ref == "" || !isObject || has != nil && has != anyText {
+		return value
 	}
 	title := ref[strings.LastIndex(ref, "/")+1:]
 	mapping := r.object(by.get("mapping"))
@@ -194,7 +189,9 @@ func (r *request) discriminate(m *object, one, value any) {
 			break
 		}
 	}
-	made.set(name, title)
+	named := made.without() // the value may be an example of the document
+	named.set(name, title)
+	return named
 }
 
 // inside makes a value that is part of the present one.
