@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -44,11 +45,11 @@ func (o *Options) Check() error {
 
 // Run reads the log, prints what it shows, and writes the file of requests.
 func (o *Options) Run(stdin io.Reader, out io.Writer) error {
-	in, done := stdin, func() {}
-	var err error
-	if o.File != "-" {
-		in, done, err = Open(o.File)
+	open := func() (io.Reader, func(), error) { return Open(o.File) }
+	if o.File == "-" {
+		open = func() (io.Reader, func(), error) { return unpacked(stdin, o.File, func() {}) }
 	}
+	in, done, err := open()
 	if err != nil {
 		return err
 	}
@@ -83,15 +84,22 @@ func Open(name string) (io.Reader, func(), error) {
 		done()
 		return nil, nil, fmt.Errorf("%s is a folder; name a file", name)
 	}
-	if !strings.HasSuffix(name, ".gz") {
-		return f, done, nil
+	return unpacked(f, name, done)
+}
+
+// unpacked is a log without its compression, which its first bytes show: the names of rotated
+// logs differ.
+func unpacked(log io.Reader, name string, done func()) (io.Reader, func(), error) {
+	in := bufio.NewReader(log)
+	if magic, _ := in.Peek(2); string(magic) != "\x1f\x8b" {
+		return in, done, nil
 	}
-	unpacked, err := gzip.NewReader(f)
+	text, err := gzip.NewReader(in)
 	if err != nil {
 		done()
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return unpacked, done, nil
+	return text, done, nil
 }
 
 // lines are the requests as --mix of load reads them, one object a line.

@@ -24,7 +24,7 @@ func sample() string {
 
 func TestALogBecomesAFileOfRequests(t *testing.T) {
 	dir := t.TempDir()
-	plain, packed, out := filepath.Join(dir, "access.log"), filepath.Join(dir, "access.log.1.gz"), filepath.Join(dir, "mix.jsonl")
+	plain, packed, out := filepath.Join(dir, "access.log"), filepath.Join(dir, "access.log-20261129"), filepath.Join(dir, "mix.jsonl")
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
 	w.Write([]byte(sample()))
@@ -69,11 +69,14 @@ func TestALogBecomesAFileOfRequests(t *testing.T) {
 
 func TestLogsThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
-	there, empty, wrong := filepath.Join(dir, "there"), filepath.Join(dir, "empty.log"), filepath.Join(dir, "wrong.gz")
+	there, empty, wrong := filepath.Join(dir, "there"), filepath.Join(dir, "empty.log"), filepath.Join(dir, "wrong")
 	for _, name := range []string{there, empty, wrong} {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := os.WriteFile(wrong, []byte("\x1f\x8b"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	for want, o := range map[string]Options{
 		"--paths 0: want 1 or more": {File: there},
@@ -81,7 +84,7 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 		"none.log does not exist":   {File: "none.log", Paths: 1},
 		"is a folder; name a file":  {File: dir, Paths: 1},
 		"it is empty":               {File: empty, Paths: 1, Out: filepath.Join(dir, "new")},
-		"wrong.gz: EOF":             {File: wrong, Paths: 1},
+		"wrong: unexpected EOF":     {File: wrong, Paths: 1},
 	} {
 		err := o.Check()
 		if err == nil {
