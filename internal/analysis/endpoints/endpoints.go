@@ -2,10 +2,10 @@
 // it: the service's CPU time is that of all its requests together. But the mix of kinds varies from
 // one interval to the next, by chance or on purpose, and the CPU time varies with it.
 //
-// It is least squares with an intercept, which is what the service does beside its requests: timers,
-// and what a collector does however many there are. If about as many requests end in each interval,
-// as of evenly spaced ones, nothing separates the two, and this work counts as that of the requests,
-// as it does in the CPU time per request of a load of one kind. The package is pure.
+// It is least squares without an intercept: what the service does beside its requests counts as
+// theirs, as it does in the CPU time per request of a load of one kind. An intercept would not be
+// that work alone: of requests that end in another interval than their CPU time was used, it takes
+// a part. The package is pure.
 package endpoints
 
 import "math"
@@ -27,9 +27,6 @@ const (
 	// flat is the share of its length that must remain of a column of the counts once what the
 	// columns before explain is taken away: below it the mix does not vary.
 	flat = 1e-6
-	// dispersed is the least index of dispersion of the number of requests in an interval with
-	// which the work beside them is estimated. That of arrivals at random is 1.
-	dispersed = 0.25
 )
 
 // Costs are the costs of the kinds, in their order; nil: there are fewer intervals for each kind than
@@ -42,36 +39,27 @@ func Costs(all []Interval, fewest int) []Cost {
 	if len(all) < fewest*kinds {
 		return nil
 	}
-	rows, cpu, ended := make([][]float64, len(all)), 0.0, 0.0
+	rows, cpu := make([][]float64, len(all)), 0.0
 	totals := make([]float64, kinds)
 	for i, one := range all {
-		rows[i] = append(append(rows[i], one.Ended...), 1)
+		rows[i] = one.Ended
 		cpu += one.CPU
 		for k, n := range one.Ended {
-			totals[k], ended = totals[k]+n, ended+n
+			totals[k] += n
 		}
 	}
-	costs, left := fit(rows, all)
-	if left*ended/float64(len(all)) < dispersed {
-		for i := range rows {
-			rows[i] = rows[i][:kinds]
-		}
-		costs, _ = fit(rows, all)
-	}
+	costs := fit(rows, all)
 	if costs == nil || cpu <= 0 {
 		return nil
 	}
-	costs = costs[:kinds]
 	for k := range costs {
 		costs[k].Share = totals[k] * costs[k].Each / cpu
 	}
 	return costs
 }
 
-// fit is the least squares of the CPU time on the columns of the rows, and the share of its length
-// that remains of the last column once what the others explain is taken away. The errors allow
-// for intervals that scatter by different amounts (HC3, MacKinnon and White 1985).
-func fit(rows [][]float64, all []Interval) (costs []Cost, left float64) {
+// fit is the least squares of the CPU time on the columns of the rows. The errors allow for intervals that scatter by different amounts (HC3, MacKinnon and White 1985).
+func fit(rows [][]float64, all []Interval) (costs []Cost) {
 	n := len(rows[0])
 	// The normal equations, of columns that are scaled to like sizes.
 	scale := make([]float64, n)
@@ -82,7 +70,7 @@ func fit(rows [][]float64, all []Interval) (costs []Cost, left float64) {
 	}
 	for k := range scale {
 		if scale[k] == 0 {
-			return nil, 0 // a kind of which no request ended
+			return nil // a kind of which no request ended
 		}
 		scale[k] = math.Sqrt(scale[k])
 	}
@@ -98,7 +86,7 @@ func fit(rows [][]float64, all []Interval) (costs []Cost, left float64) {
 	}
 	inverse := inverted(products)
 	if inverse == nil {
-		return nil, 0
+		return nil
 	}
 	each := times(inverse, right)
 	middle := square(n)
@@ -122,7 +110,7 @@ func fit(rows [][]float64, all []Interval) (costs []Cost, left float64) {
 		variance := dot(inverse[k], times(middle, inverse[k]))
 		costs[k] = Cost{Each: each[k] / scale[k], Error: math.Sqrt(variance) / scale[k]}
 	}
-	return costs, 1 / inverse[n-1][n-1] // of a column of length 1
+	return costs
 }
 
 func square(n int) [][]float64 {
