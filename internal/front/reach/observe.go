@@ -9,19 +9,10 @@ type Observed struct {
 	process            *attached.Process
 }
 
-// ObserveProcess starts to observe a single process.
-func ObserveProcess(pid int, name string) (Observed, error) {
-	return observe(pid, name, attached.Observe)
-}
-
-// ObserveService starts to observe a process that may have children.
-func ObserveService(pid int, name string) (Observed, error) {
-	return observe(pid, name, attached.ObserveService)
-}
-
-func observe(pid int, name string, with func(int) (*attached.Observed, error)) (Observed, error) {
+// Observe starts to observe a process.
+func Observe(pid int, name string) (Observed, error) {
 	process, _ := attached.Watch(pid) // first, so that both are the same process; fails on old kernels
-	o, err := with(pid)
+	o, err := attached.Observe(pid)
 	observed := Observed{Observed: o, Name: name, process: process}
 	if err != nil {
 		observed.Close()

@@ -73,5 +73,5 @@ func (o *Options) Observe(ctx context.Context) (reach.Observed, error) {
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); errors.Is(err, fs.ErrNotExist) {
 		return reach.Observed{}, fmt.Errorf("--pid %d: no such process", pid)
 	}
-	return reach.ObserveProcess(pid, name)
+	return reach.Observe(pid, name)
 }

@@ -233,7 +233,7 @@ func (at *Attached) observe(pids []int, r Running) (err error) {
 	if r.Container != "" {
 		at.Name += " of container " + r.Container
 	}
-	at.Observed, err = reach.ObserveService(at.Info.PID, at.Name)
+	at.Observed, err = reach.Observe(at.Info.PID, at.Name)
 	return err
 }
 

@@ -14,17 +14,6 @@ import (
 	"github.com/millicore/millicore/internal/host/procfiles"
 )
 
-// ObserveService observes a service whose processes start others, as nginx and gunicorn
-// do. Without a limit of its own group, the counters are those of the process and
-// its descendants.
-func ObserveService(pid int) (*Observed, error) {
-	o, err := Observe(pid)
-	if err == nil && o.meter == nil {
-		o.family = newFamily(pid)
-	}
-	return o, err
-}
-
 // Family are a process and its descendants, the process first. Those that cannot be read
 // are left out.
 func Family(pid int) []int { return descendants("/proc", pid) }

@@ -16,17 +16,17 @@ import (
 
 // Observed reads the counters of a process of this machine. If its control group has a
 // limit, as that of a container has, the counters are those of the whole group.
-// Otherwise they are those of the process alone, with the throttling of the parent
-// group that limits it.
+// Otherwise they are those of the process and its descendants, as nginx and gunicorn start
+// them, with the throttling of the parent group that limits it.
 type Observed struct {
 	pid        int
-	meter      *meter.Meter          // nil: the process by itself, or its family
-	family     *family               // nil: without its children
+	meter      *meter.Meter          // nil: the family counts
+	family     *family               // the process and its descendants
 	throttling *meter.ThrottleReader // nil: no limit can throttle it
 	limits     experiment.Limits
 	shared     string // the parent group with the CPU limit; "": its own group has it
 	// With v1 the process may be in another group of another hierarchy than the limited
-	// one. Those counters are then read from the process alone.
+	// one. Those counters are then read from the family.
 	ownCPU, ownMemory bool
 }
 
@@ -36,8 +36,8 @@ func Observe(pid int) (*Observed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read process %d: %w", pid, err)
 	}
-	o := &Observed{pid: pid}
-	if _, err := processCounters(pid); err != nil {
+	o := &Observed{pid: pid, family: newFamily(pid)}
+	if _, err := o.family.counters(); err != nil {
 		return nil, err
 	}
 	own, memory := g.OwnCPULimit(), g.MemoryLimit()
@@ -119,11 +119,7 @@ func (o *Observed) Counters() (signals.Counters, error) {
 }
 
 func (o *Observed) counters() (signals.Counters, error) {
-	read := func() (signals.Counters, error) { return processCounters(o.pid) }
-	if o.family != nil {
-		read = o.family.counters
-	}
-	c, err := read()
+	c, err := o.family.counters()
 	if o.meter != nil && err == nil {
 		own := c
 		if c, err = o.meter.Counters(); o.ownCPU {
