@@ -7,8 +7,8 @@ import (
 	"github.com/millicore/millicore/internal/analysis/summary"
 )
 
-// Tests compares one figure of each cell with that of the baseline, and returns the evidence for each pair: of more than stats.MostRanked cells for
-// the pairs of which one is the first, the lowest or the highest. A pair whose shift or interval
+// Tests compares one figure of each cell with that of the baseline, and returns the evidence for
+// each pair: of more than stats.MostRanked cells for the pairs of which one is the first, the lowest or the highest. A pair whose shift or interval
 // is not a number has evidence only, and is in Unbounded.
 func Tests(s *summary.Summary, path string) (all []summary.Comparison, ranking []summary.Evidence) {
 	all, s.Unbounded, ranking = tests(s, path)

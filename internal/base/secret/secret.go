@@ -3,7 +3,8 @@
 // texts, and makes keyed hashes by which two records compare without the values.
 //
 // A value is hidden by its name, not by its content: the program cannot know which text
-// is a secret. Only a JSON Web Token has a form of its own. Except for the file of the key, the package is pure.
+// is a secret. Only a JSON Web Token has a form of its own. Except for the file of the key, the
+// package is pure.
 package secret
 
 import (

@@ -20,6 +20,9 @@ func kinds(r *Result, out display.Terminal) string {
 	}
 	var b strings.Builder
 	_ = text.Terminal(&b, []report.Block{report.Kinds(&summary.Summary{Cells: []summary.Cell{*r.Cell}}, []string{""})}, out) // a Builder takes all
+	if r.Cell.Kinds[0].CPUMS == nil && r.Cell.CPU.Cores != nil {
+		b.WriteString(out.Line(report.WithoutCosts, display.Quiet))
+	}
 	if longer := report.LongerForKinds(verdict.Longer(r.Cell)); longer != "" {
 		b.WriteString(out.Line(longer, display.Quiet))
 	}

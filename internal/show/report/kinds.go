@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/millicore/millicore/internal/analysis/endpoints"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/data/display"
@@ -58,6 +60,10 @@ func Kinds(s *summary.Summary, names []string) Table {
 		quantile("p99", Kept, func(q *summary.Quantiles) float64 { return q.P99 }),
 		Column{Head: "good", Unit: "%", Rank: 2, Cells: words(rows, func(k kind) string { return bare(display.Maybe(k.Availability, display.Percent)) })})
 	t.measured()
+	if !slices.ContainsFunc(rows, func(k kind) bool { return k.CPUMS != nil }) {
+		t.Lead = WithoutCosts
+		return t
+	}
 	longest := 0.0
 	for i := range s.Cells {
 		longest = max(longest, verdict.Longer(&s.Cells[i]))
@@ -67,6 +73,9 @@ func Kinds(s *summary.Summary, names []string) Table {
 	}
 	return t
 }
+
+// WithoutCosts is the sentence where the CPU time of no kind is known.
+var WithoutCosts = fmt.Sprintf("The CPU time of each kind is not known: that takes the CPU time of the service in %d intervals for each kind, and a mix that varies.", endpoints.Enough)
 
 // LongerForKinds is how many times as long to measure; "" if it is long enough.
 func LongerForKinds(times float64) string {
