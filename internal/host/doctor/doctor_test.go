@@ -14,7 +14,9 @@ import (
 
 	"github.com/millicore/millicore/internal/host/heaps"
 	"github.com/millicore/millicore/internal/host/inspect"
+	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/host/runtimes"
+	"github.com/millicore/millicore/internal/host/threads"
 )
 
 const oldLine = "asynctimerchan=1,containermaxprocs=0,decoratemappings=0,updatemaxprocs=0"
@@ -244,6 +246,33 @@ func TestExamine(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A thread that wakes often waits out the stops of its group, as Go's monitor does, and is none
+// that the parallelism does not count. One that computes is. The figures of the first are those of
+// a program with four busy goroutines under 0.2 of 2 CPUs.
+func TestTheMinimumBesideOtherThreads(t *testing.T) {
+	const ms = time.Millisecond
+	for _, test := range []struct {
+		name string
+		ran  time.Duration // of the third thread, which waited for the rest
+		want string
+	}{
+		{"Go's monitor", 6 * ms, "warning: limit of 200m CPU with GOMAXPROCS 2, the runtime's minimum: throttled in 100% of 100 periods"},
+		{"a library's thread", 660 * ms, "critical: parallelism 2 exceeds the limit of 200m CPU: throttled in 100% of 100 periods"},
+	} {
+		p := watched(goService(2, 0.2), 100, 100, 1)
+		p.Info.Affinity = 2
+		before := threads.Reading{At: time.Unix(1000, 0), Of: map[int]proc.Schedstat{1: {}, 2: {}, 3: {}}}
+		now := threads.Reading{At: time.Unix(1010, 0), Of: map[int]proc.Schedstat{
+			1: {Ran: 943 * ms, Waited: 9061 * ms, Turns: 105}, 2: {Ran: 1051 * ms, Waited: 8947 * ms, Turns: 90},
+			3: {Ran: test.ran, Waited: 9004*ms - test.ran, Turns: 120},
+		}}
+		p.Threads = now.Since(&before)
+		if got := titles(examine(p)); !slices.Equal(got, []string{test.want}) {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
 	}
 }
 

@@ -50,14 +50,14 @@ func TestThreadsOverAWatch(t *testing.T) {
 	host := h.over(func() {
 		h.schedstat(10, 10, 65_000, 5600) // 5 s ran and 4.6 s waited: full
 		h.schedstat(10, 11, 600, 0)       // busy
-		h.schedstat(10, 12, 400, 9000)    // hardly, and waited: full
+		h.schedstat(10, 12, 400, 9000)    // hardly, and waited: not full
 		h.schedstat(10, 13, 700, 100)     // started in the watch
 		h.remove("proc/10/task/14")       // ended
 		h.write("proc/stat", "cpu  500 0 0 1300 0 0 0 200 0 0\n")
 	})
 	const ms = time.Millisecond
 	want := &threads.Use{
-		Length: 10 * time.Second, Read: 4, Busy: 3, Full: 2, Held: 2, Ran: 6700 * ms, Waited: 13_700 * ms, Turns: 1,
+		Length: 10 * time.Second, Read: 4, Busy: 3, Full: 1, Held: 1, Ran: 6700 * ms, Waited: 13_700 * ms, Turns: 1,
 		BusyRan: 6300 * ms, BusyWaited: 4700 * ms,
 	}
 	if diff := cmp.Diff(want, host.Processes[0].Threads); diff != "" {
