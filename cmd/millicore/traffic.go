@@ -12,7 +12,7 @@ func trafficCommand() *cobra.Command {
 		Use:   "traffic ACCESS_LOG",
 		Short: "Show the traffic in an access log, and write its requests for a load",
 		Long: "Traffic reads an access log (combined, common, JSON of Caddy, Traefik, Envoy and nginx, AWS load\n" +
-			"balancers, HAProxy), and shows which requests it has, with ids collapsed,\n" +
+			"balancers, HAProxy, IIS, CloudFront), and shows which requests it has, with ids collapsed,\n" +
 			"how often, and when they came. A dash reads standard input. The file of --out has a request a line,\n" +
 			"with its weight.",
 		Example: "  millicore traffic access.log\n" +

@@ -3,8 +3,9 @@
 //
 // Formats are found line by line: the common and combined format of nginx and Apache and what
 // resembles it (HAProxy, LiteSpeed, Traefik, with or without a virtual host in front), the text
-// of Envoy and of AWS load balancers, and JSON of Caddy, Traefik, Envoy, nginx and Google's load
-// balancers, each also behind the prefix that container runtimes write (CRI).
+// of Envoy and of AWS load balancers, JSON of Caddy, Traefik, Envoy, nginx and Google's load
+// balancers, and the W3C format of IIS and CloudFront. Each may be behind the prefix that
+// container runtimes (CRI), compose and syslog write, or inside of Docker's JSON.
 package accesslog
 
 import (
@@ -13,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -33,6 +35,9 @@ type Entry struct {
 	Took time.Duration
 }
 
+// zoneless is the zone of times of which the log does not name the zone. They are read as UTC.
+var zoneless = time.FixedZone("of an unknown zone", 0)
+
 // longest is the length of a line in bytes at most; longer ones are skipped.
 const longest = 1 << 20
 
@@ -40,22 +45,29 @@ const longest = 1 << 20
 const (
 	reasonLong    = "longer than 1 MiB"
 	reasonUnknown = "no request in a known format"
-	reasonRequest = "not a request of HTTP, such as bytes of TLS"
+	reasonRequest = "not a request of HTTP, such as bytes of TLS or none"
+	reasonNoPath  = "whose target is no path, such as OPTIONS * or CONNECT"
 )
 
 // Read calls use for each request of a log, in the order of its lines, and counts the lines,
-// those that are empty apart, and the others that have no request, by reason.
+// without those that are empty or name the fields of the others, and those that have no request,
+// by reason.
 func Read(r io.Reader, use func(Entry)) (lines int, skipped map[string]int, err error) {
 	skipped = map[string]int{}
 	in := bufio.NewReaderSize(r, 1<<16)
+	var named w3c
 	for {
 		line, long, err := nextLine(in)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return lines, skipped, fmt.Errorf("read line %d: %w", lines+1, err)
 		}
-		if text := strings.TrimSpace(line); text != "" || long {
+		if text := strings.TrimSpace(line); (text != "" || long) && !named.directive(text) {
 			lines++
-			switch e, why := parse(text); {
+			e, why := parse(text)
+			if why == reasonUnknown && named.fields != nil {
+				e, why = named.parse(text)
+			}
+			switch {
 			case long:
 				skipped[reasonLong]++
 			case why != "":
@@ -90,13 +102,17 @@ func nextLine(in *bufio.Reader) (line string, long bool, err error) {
 var (
 	// cri is the prefix of a container runtime: time, stream, F or P.
 	cri = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\S+ (?:stdout|stderr) [FP] `)
+	// jsonBegins is a line with an object of JSON, which may have a prefix.
+	jsonBegins = regexp.MustCompile(`^(?:\{|[^"{]*\{ *")`)
 	// request is a quoted request line. Quotes in it are escaped.
 	request = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
 	// requestLine is what a client of HTTP sends first. Very old ones leave out the version.
 	requestLine = regexp.MustCompile(`^([A-Z][A-Z-]{1,19}) (\S+)(?: HTTP/\d(?:\.\d)?)?$`)
 	common      = regexp.MustCompile(`\[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d)(\.\d+)?( [+-]\d{4})?\]`)
 	iso         = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)`)
-	afterwards  = regexp.MustCompile(`^ (\d{3})\b`) // the status behind the request
+	// virtual is what some formats have before the address of the client: a host.
+	virtual    = regexp.MustCompile(`^(\S+) (\S+) \S+ (?:\S+ )?\[`)
+	afterwards = regexp.MustCompile(`^ (\d{3})\b`) // the status behind the request
 	// manager is a line of Nginx Proxy Manager: [time] - 200 200 - GET https HOST "/path".
 	manager  = regexp.MustCompile(`^\[[^\]]+\] (?:- )?(\d{3})(?: \S+)? - ([A-Z]+) https? (\S+) "(/[^"]*)"`)
 	balancer = regexp.MustCompile(`^(?:http|https|h2|grpcs) \d`) // a line of an AWS load balancer
@@ -116,8 +132,8 @@ func parse(line string) (e Entry, why string) {
 	if at := cri.FindStringIndex(line); at != nil {
 		line = line[at[1]:]
 	}
-	if strings.HasPrefix(line, "{") {
-		return parseJSON(line)
+	if object := strings.IndexByte(line, '{'); object >= 0 && jsonBegins.MatchString(line) {
+		return parseJSON(line[object:])
 	}
 	if m := manager.FindStringSubmatch(line); m != nil {
 		status, _ := strconv.Atoi(m[1])
@@ -125,9 +141,9 @@ func parse(line string) (e Entry, why string) {
 	}
 	for _, at := range request.FindAllStringSubmatchIndex(line, -1) {
 		if found := requestLine.FindStringSubmatch(line[at[2]:at[3]]); found != nil {
-			e = Entry{Method: found[1]}
-			if !e.target(found[2]) {
-				return e, reasonRequest
+			e = Entry{Method: found[1], Host: hostBefore(line)}
+			if why := e.target(found[2]); why != "" {
+				return e, why
 			}
 			e.Time, e.Status = timeOf(line[:at[0]]), statusOf(line, at[1])
 			if m := created.FindStringSubmatch(line[at[1]:]); m != nil && balancer.MatchString(line) {
@@ -145,9 +161,22 @@ func parse(line string) (e Entry, why string) {
 	return e, reasonUnknown
 }
 
-// target sets the path, and the host of an absolute URL. It returns false for other forms, such
+// hostBefore is the host before the address of a client: "shop.example:443 192.0.2.7 - - [";
+// "": there is none.
+func hostBefore(line string) string {
+	m := virtual.FindStringSubmatch(line)
+	if m == nil {
+		return ""
+	}
+	if _, err := netip.ParseAddr(m[2]); err != nil {
+		return ""
+	}
+	return hostname(m[1])
+}
+
+// target sets the path, and the host of an absolute URL. It returns a reason for other forms, such
 // as the host and port of CONNECT.
-func (e *Entry) target(text string) bool {
+func (e *Entry) target(text string) (why string) {
 	if strings.HasPrefix(text, "/") {
 		e.Path = escapes.ReplaceAllStringFunc(text, func(s string) string {
 			if strings.HasPrefix(s, `\x`) {
@@ -155,14 +184,17 @@ func (e *Entry) target(text string) bool {
 			}
 			return url.PathEscape(strings.TrimPrefix(s, `\`))
 		})
-		return true
+		return ""
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return false
+	switch {
+	case text == "*" || e.Method == "CONNECT":
+		return reasonNoPath
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return reasonRequest
 	}
 	e.Host, e.Path = u.Hostname(), u.RequestURI()
-	return true
+	return ""
 }
 
 // timeOf is the time in what stands before a request; the zero time: none.
@@ -170,13 +202,17 @@ func timeOf(text string) time.Time {
 	if m := common.FindStringSubmatch(text); m != nil {
 		const layout = "02/Jan/2006:15:04:05"
 		if m[3] == "" { // HAProxy: the local time, of which the zone is not known
-			t, _ := time.Parse(layout+".999", m[1]+m[2])
+			t, _ := time.ParseInLocation(layout, m[1]+m[2], zoneless)
 			return t
 		}
-		t, _ := time.Parse(layout+" -0700", m[1]+m[3])
+		t, _ := time.Parse(layout+" -0700", m[1]+m[2]+m[3])
 		return t
 	}
-	return isoTime(iso.FindString(text))
+	all := iso.FindAllString(text, -1) // the last one: a prefix may have the time at which it was written
+	if len(all) == 0 {
+		return time.Time{}
+	}
+	return isoTime(all[len(all)-1])
 }
 
 func isoTime(text string) time.Time {
@@ -213,7 +249,8 @@ func (e *Entry) Route() string {
 	path, _, _ := strings.Cut(e.Path, "?")
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
-		if isID(part) {
+		// Java's servers put the session behind the path: /cart;jsessionid=…
+		if parts[i], _, _ = strings.Cut(part, ";"); isID(parts[i]) {
 			parts[i] = "{id}"
 		}
 	}

@@ -2,10 +2,12 @@ package accesslog
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // The names under which servers log a field, the first that is there counts. A dot leads into an
@@ -15,14 +17,17 @@ var (
 	pathNames   = []string{"request.uri", "RequestPath", "request_uri", "httpRequest.requestUrl", "url.original", "x-envoy-original-path", "x-envoy-origin-path", "path", ":path", "uri", "url"}
 	hostNames   = []string{"request.host", "RequestHost", "http_host", "authority", ":authority", "host", "vhost", "server_name"}
 	statusNames = []string{"status", "DownstreamStatus", "OriginStatus", "response_code", "httpRequest.status", "http.response.status_code", "status_code"}
-	timeNames   = []string{"ts", "StartUTC", "start_time", "time_iso8601", "timestamp", "@timestamp", "time", "msec", "time_local"}
+	timeNames   = []string{"ts", "StartUTC", "start_time", "msec", "time_iso8601", "timestamp", "@timestamp", "time", "time_local"}
 )
 
 // parseJSON reads an object of a line.
 func parseJSON(line string) (e Entry, why string) {
 	var all map[string]any
-	if err := json.Unmarshal([]byte(line), &all); err != nil {
+	if err := json.Unmarshal([]byte(escapeBytes(line)), &all); err != nil {
 		return e, reasonUnknown
+	}
+	if inner, is := all["log"].(string); is && all["stream"] != nil { // Docker's file
+		return parse(strings.TrimSpace(inner))
 	}
 	e.Method = text(all, methodNames)
 	target := text(all, pathNames)
@@ -33,11 +38,14 @@ func parseJSON(line string) (e Entry, why string) {
 		}
 		e.Method, target = found[1], found[2]
 	}
-	if !e.target(target) || !requestLine.MatchString(e.Method+" /") {
+	if why := e.target(target); why != "" {
+		return e, why
+	}
+	if !requestLine.MatchString(e.Method + " /") {
 		return e, reasonRequest
 	}
 	if host := text(all, hostNames); host != "" {
-		e.Host, _, _ = strings.Cut(host, ":")
+		e.Host = hostname(host)
 	}
 	e.Status, _ = strconv.Atoi(text(all, statusNames))
 	e.Time = timeIn(all)
@@ -45,6 +53,23 @@ func parseJSON(line string) (e Entry, why string) {
 		e.Took = time.Duration(seconds * 1e9)
 	}
 	return e, ""
+}
+
+// escapeBytes writes the bytes of a line that are not UTF-8 as a URL has them: nginx logs them
+// as they are, and the reader of JSON would lose them.
+func escapeBytes(line string) string {
+	if utf8.ValidString(line) {
+		return line
+	}
+	var b strings.Builder
+	for i, c := range line {
+		if _, size := utf8.DecodeRuneInString(line[i:]); c == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, "%%%02X", line[i])
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
 }
 
 // longestTook is in seconds.

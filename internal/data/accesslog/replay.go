@@ -22,6 +22,7 @@ type Log struct {
 
 	entries  []logged // in the order of the log
 	requests []Entry  // different ones, with their method, path and host only
+	local    bool     // a time has no zone
 }
 
 // logged is an entry of a log.
@@ -83,6 +84,7 @@ func readLog(r io.Reader, within bounds) (*Log, error) {
 			l.requests = append(l.requests, Entry{Method: e.Method, Path: e.Path, Host: e.Host})
 			left -= len(e.Path)
 		}
+		l.local = l.local || e.Time.Location() == zoneless
 		if len(l.entries) <= within.entries {
 			l.entries = append(l.entries, logged{time.Duration(e.Time.UnixNano()), e.Took, i, e.Status >= 400})
 		}
@@ -112,19 +114,21 @@ type Replay struct {
 	Recording recording.Recording `json:"-"`
 	Kinds     []Kind              `json:"-"` // of its requests
 
-	Lines    int       `json:"lines"` // of the log that are not empty
-	Sent     int       `json:"sent"`  // entries
-	Skipped  []Count   `json:"skipped"`
-	Host     string    `json:"host,omitempty"`    // of the entries that are sent; "": the log has none
-	Dropped  []Count   `json:"dropped,omitempty"` // entries of other hosts
-	First    time.Time `json:"first"`             // of the entries that are sent
-	Last     time.Time `json:"last"`
-	Speed    float64   `json:"speed"`
-	Spread   bool      `json:"spread"`    // the log has whole seconds, in which the entries were spread
-	Even     bool      `json:"even"`      // evenly, not at random
-	Sorted   int       `json:"sorted"`    // entries of an earlier time than the line before them
-	FromEnds int       `json:"from_ends"` // entries whose begin is the time of their end less their duration
-	Failed   int       `json:"failed"`    // entries that the log has a status of 400 or above of
+	Lines   int       `json:"lines"` // of the log that are not empty
+	Sent    int       `json:"sent"`  // entries
+	Skipped []Count   `json:"skipped"`
+	Host    string    `json:"host,omitempty"`    // of the entries that are sent; "": the log has none
+	Dropped []Count   `json:"dropped,omitempty"` // entries of other hosts
+	First   time.Time `json:"first"`             // of the entries that are sent
+	Last    time.Time `json:"last"`
+	// ZoneUnknown: a time of the log has no zone, and is read as UTC.
+	ZoneUnknown bool    `json:"zone_unknown,omitempty"`
+	Speed       float64 `json:"speed"`
+	Spread      bool    `json:"spread"`    // the log has whole seconds, in which the entries were spread
+	Even        bool    `json:"even"`      // evenly, not at random
+	Sorted      int     `json:"sorted"`    // entries of an earlier time than the line before them
+	FromEnds    int     `json:"from_ends"` // entries whose begin is the time of their end less their duration
+	Failed      int     `json:"failed"`    // entries that the log has a status of 400 or above of
 }
 
 // Kind is requests that are counted together.
@@ -152,7 +156,7 @@ type How struct {
 // which the requests began. If the log has whole seconds, the requests of a second are spread
 // over it first.
 func (l *Log) Replay(how How) *Replay {
-	p := &Replay{Lines: l.Lines, Skipped: l.Skipped, Speed: how.Speed, Even: how.Even}
+	p := &Replay{Lines: l.Lines, Skipped: l.Skipped, ZoneUnknown: l.local, Speed: how.Speed, Even: how.Even}
 	kept := l.keep(p, how.Host)
 	p.Sent = len(kept)
 	last := time.Duration(0)

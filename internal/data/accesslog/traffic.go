@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -52,9 +53,11 @@ type Arrivals struct {
 	// the hour; 0: the log covers no minute, or has fewer than 100 requests in it.
 	Dispersion float64 `json:"dispersion"`
 	Hours      []Hour  `json:"hours"`
+	// ZoneUnknown: a time of the log has no zone, as HAProxy's local ones, and is read as UTC.
+	ZoneUnknown bool `json:"zone_unknown,omitempty"`
 }
 
-// Hour is one hour with requests.
+// Hour is one hour; those without requests are left out.
 type Hour struct {
 	Start    time.Time `json:"start"`
 	Requests int       `json:"requests"`
@@ -72,6 +75,7 @@ type collector struct {
 	hosts   map[string]int
 	seconds map[int64]int // since 1970
 	skipped map[string]int
+	local   bool // a time has no zone
 }
 
 type paths struct {
@@ -92,6 +96,9 @@ func Of(r io.Reader) (*Traffic, error) {
 	for name, p := range c.routes {
 		t.Used += p.count
 		t.Routes = append(t.Routes, Route{Route: name, Count: p.count, Distinct: len(p.of), Examples: most(p.of)})
+	}
+	if t.Arrivals != nil {
+		t.Arrivals.ZoneUnknown = c.local
 	}
 	slices.SortFunc(t.Routes, func(a, b Route) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Route, b.Route)) })
 	if lines == 0 {
@@ -124,6 +131,7 @@ func leftOut(lines int, skipped []Count) string {
 func (c *collector) add(e Entry) {
 	if !e.Time.IsZero() {
 		c.seconds[e.Time.Unix()]++
+		c.local = c.local || e.Time.Location() == zoneless
 	}
 	why := whyBody(e.Method)
 	good := e.Status == 0 || e.Status >= 200 && e.Status < 300 || e.Status == 304
@@ -146,7 +154,7 @@ func (c *collector) add(e Entry) {
 		c.routes[name] = p
 	}
 	if p.count++; e.Host != "" {
-		c.hosts[e.Host]++
+		c.hosts[strings.ToLower(e.Host)]++
 	}
 	if _, known := p.of[e.Path]; known || len(p.of) < mostPaths {
 		p.of[e.Path]++

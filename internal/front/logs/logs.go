@@ -14,6 +14,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/millicore/millicore/internal/base/safefile"
 	"github.com/millicore/millicore/internal/data/accesslog"
@@ -128,8 +129,12 @@ func (o *Options) shown(t *accesslog.Traffic, screen display.Terminal) string {
 		say("They are of %s, of which most are of %s: a load sends all to its target.", display.Counted(int64(len(t.Hosts)), "host"), display.Clean(t.Hosts[0].What))
 	}
 	if a := t.Arrivals; a != nil {
-		say("All requests with a time: %s from %s to %s, %s/s on average, %s/s in the busiest minute, %s/s in the busiest second.%s",
-			grouped(a.Requests), a.First.Format("2006-01-02 15:04:05"), a.Last.Format("2006-01-02 15:04:05 MST"),
+		zone := "UTC"
+		if a.ZoneUnknown {
+			zone = "in the log's own time, of which it does not name the zone"
+		}
+		say("All requests with a time: %s from %s to %s %s, %s/s on average, %s/s in the busiest minute, %s/s in the busiest second.%s",
+			grouped(a.Requests), a.First.Format("2006-01-02 15:04:05"), a.Last.Format("2006-01-02 15:04:05"), zone,
 			display.Figure(a.Mean), display.Figure(a.BusiestMinute), display.Figure(a.BusiestSecond), bursts(a.Dispersion))
 	}
 	b.WriteString("\n" + screen.Table(routes(t)))
@@ -169,18 +174,30 @@ func routes(t *accesslog.Traffic) []display.Column {
 	return cols
 }
 
-// hours are the load over the last day of the log, a line an hour.
+// hours are the load over the last day of the log, a line an hour, also those without requests.
 func hours(a *accesslog.Arrivals) []display.Column {
 	const day, widest = 24, 40
-	shown := a.Hours[max(0, len(a.Hours)-day):]
-	highest := 0
-	for _, h := range shown {
-		highest = max(highest, h.Requests)
+	last := a.Hours[len(a.Hours)-1].Start
+	requests, highest := map[time.Time]int{}, 0
+	for _, h := range a.Hours {
+		if last.Sub(h.Start) < day*time.Hour {
+			requests[h.Start] = h.Requests
+			highest = max(highest, h.Requests)
+		}
 	}
-	cols := []display.Column{{Head: "hour (UTC)", Left: true}, {Head: "requests"}, {Head: "", Left: true}}
-	for _, h := range shown {
-		bar := strings.Repeat("█", int(math.Round(widest*float64(h.Requests)/float64(highest))))
-		for i, cell := range []string{h.Start.Format("2006-01-02 15:04"), grouped(h.Requests), bar} {
+	first := a.Hours[0].Start
+	if earliest := last.Add(-(day - 1) * time.Hour); first.Before(earliest) {
+		first = earliest
+	}
+	head := "hour (UTC)"
+	if a.ZoneUnknown {
+		head = "hour (of the log)"
+	}
+	cols := []display.Column{{Head: head, Left: true}, {Head: "requests"}, {Head: "", Left: true}}
+	for at := first; !at.After(last); at = at.Add(time.Hour) {
+		n := requests[at]
+		bar := strings.Repeat("█", int(math.Round(widest*float64(n)/float64(highest))))
+		for i, cell := range []string{at.Format("2006-01-02 15:04"), grouped(n), bar} {
 			cols[i].Cells = append(cols[i].Cells, cell)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/millicore/millicore/internal/data/accesslog"
 )
@@ -96,5 +97,22 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "new")); err == nil {
 		t.Error("a log without requests left a file")
+	}
+}
+
+// The table of hours has no gaps, and ends with the last day.
+func TestHours(t *testing.T) {
+	at := func(day, hour int) time.Time { return time.Date(2026, 11, day, hour, 0, 0, 0, time.UTC) }
+	a := &accesslog.Arrivals{Hours: []accesslog.Hour{{Start: at(27, 5), Requests: 90}, {Start: at(29, 10), Requests: 4}, {Start: at(29, 13), Requests: 2}}}
+	cols := hours(a)
+	if n := len(cols[0].Cells); n != 24 || cols[0].Cells[0] != "2026-11-28 14:00" || cols[0].Head != "hour (UTC)" {
+		t.Errorf("%d hours from %v", n, cols[0])
+	}
+	if got := strings.Join(cols[1].Cells[20:], " "); got != "4 0 0 2" || cols[2].Cells[20] != strings.Repeat("█", 40) {
+		t.Errorf("%q, %q", got, cols[2].Cells[20])
+	}
+	a.Hours, a.ZoneUnknown = a.Hours[1:], true
+	if cols := hours(a); len(cols[0].Cells) != 4 || cols[0].Head != "hour (of the log)" {
+		t.Errorf("%v", cols)
 	}
 }

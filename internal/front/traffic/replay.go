@@ -117,9 +117,12 @@ func (r *Replay) Report(out io.Writer) {
 // rows are what is sent, and what is not.
 func (r *Replay) rows() [][2]string {
 	const layout = "2006-01-02 15:04:05"
-	recorded := r.Last.Sub(r.First)
-	rows := [][2]string{{"sent", fmt.Sprintf("%s of %s in %s, at speed %v; recorded in %s from %s UTC on",
-		display.Counted(int64(r.Sent), "request"), display.Plain(r.File), about(r.Length()), r.Speed, about(recorded), r.First.Format(layout))}}
+	recorded, zone := r.Last.Sub(r.First), "UTC"
+	if r.ZoneUnknown {
+		zone = "of an unknown zone"
+	}
+	rows := [][2]string{{"sent", fmt.Sprintf("%s of %s in %s, at speed %v; recorded in %s from %s %s on",
+		display.Counted(int64(r.Sent), "request"), display.Plain(r.File), about(r.Length()), r.Speed, about(recorded), r.First.Format(layout), zone)}}
 	var not []string
 	for _, c := range r.Skipped {
 		not = append(not, fmt.Sprintf("%s %s", grouped(c.Count), display.Plain(c.What)))
