@@ -24,7 +24,7 @@ var groupedFlags = map[string][]flagGroup{
 		{title: "Limits and settings", names: []string{"cpu", "memory", "pids", "env", "user", "as-is", "profile", "against", "image", "volume", "network", "compose", "service", "attach"}},
 		{title: "Requests", names: []string{"get", "post", "curl", "har", "targets", "mix", "session", "openapi", "all-methods", "grpc", "proto", "import-path", "gzip", "max-message", "health", "body", "header", "timeout", "port", "cacert", "ready", "ready-timeout"}},
 		{title: "Objective and search", names: []string{"p99", "availability", "users", "start-rate", "traffic", "repeats", "seed"}},
-		{title: "Output", names: []string{"out", "save", "json", "yes"}},
+		{title: "Output", names: []string{"details", "out", "save", "json", "yes"}},
 	},
 	"load": {
 		{title: "Load", names: []string{"users", "rate", "duration", "requests", "stages", "open", "replay", "speed", "even", "think", "waiting", "warmup", "seed"}},
@@ -32,11 +32,11 @@ var groupedFlags = map[string][]flagGroup{
 		{title: "gRPC", names: []string{"grpc", "proto", "import-path", "gzip", "max-message", "health"}},
 		{title: "Connections", names: []string{"connections", "no-keepalive", "keepalive", "threads", "http2", "streams", "insecure", "cacert", "cert", "key", "session-tickets", "connect-to", "source", "unix-socket"}},
 		{title: "Observe the service", names: []string{"pid", "container"}},
-		{title: "Output", names: []string{"threshold", "out", "json", "csv", "hlog", "junit", "yes"}},
+		{title: "Output", names: []string{"details", "threshold", "out", "json", "csv", "hlog", "junit", "yes"}},
 	},
 	"run": {
 		{title: "Run", names: []string{"on", "set", "seed", "dry-run"}},
-		{title: "Output", names: []string{"out", "json", "junit"}},
+		{title: "Output", names: []string{"details", "out", "json", "junit"}},
 		{title: "With --on kubernetes", names: []string{"attach", "detach", "node-agent", "image", "namespace", "context", "kubeconfig"}},
 	},
 	"doctor": {

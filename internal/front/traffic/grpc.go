@@ -26,7 +26,7 @@ type Calls struct {
 
 // Define defines the flags.
 func (c *Calls) Define(flags *pflag.FlagSet) {
-	flags.StringVar(&c.GRPC, "grpc", "", "call this method of gRPC, as pkg.Service/Method: -b is its message as JSON, -H sets metadata")
+	flags.StringVar(&c.GRPC, "grpc", "", "call this method of gRPC, as pkg.Service/Method: --body is its message as JSON, --header sets metadata")
 	flags.StringVar(&c.Proto, "proto", "", "file .proto with the method, or descriptors from protoc or buf (default: ask the service, by reflection)")
 	flags.StringArrayVar(&c.Imports, "import-path", nil, "with --proto: folder of what the file imports (repeatable; default: its own)")
 	flags.BoolVar(&c.Health, "health", false, "with --grpc: wait until the server answers grpc.health.v1 that it serves")

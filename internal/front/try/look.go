@@ -161,7 +161,7 @@ const longStart = 1
 
 // startUp describes a start, if it took long enough to matter; "": it did not.
 func (s *Seen) startUp() string {
-	const killed = 20 // seconds
+	const killed = 20 // seconds, to 30: a kubelet's first probe is up to 10 s after the start, and the third kills
 	if s.Start.Seconds < longStart {
 		return ""
 	}
@@ -176,7 +176,7 @@ func (s *Seen) startUp() string {
 		text += fmt.Sprintf("; without the CPU limit after %s", seconds(s.Free.Seconds))
 	}
 	if s.Start.Seconds > killed {
-		text += ". A liveness probe with the defaults of Kubernetes (3 failures, 10 s apart) kills it before it is ready: add a startup probe"
+		text += ". A liveness probe with the defaults of Kubernetes (3 failures, 10 s apart) can kill it before it is ready: add a startup probe"
 	}
 	return text + "."
 }

@@ -106,7 +106,7 @@ func Lasts(e *experiment.Experiment, trials time.Duration, seen []Seen) time.Dur
 }
 
 // Length is the size of a run: "3 searches, then 18 trials at one load; about 4 min.".
-// The duration is an upper estimate, which the progress line corrects.
+// The duration is an estimate: a search may hold loads beyond its time. The progress line corrects it.
 func Length(e *experiment.Experiment, lasts time.Duration) string {
 	searches := len(e.Cells) * e.Measure.Repeats
 	text := "1 search"

@@ -2,9 +2,11 @@ package answer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/base/phrase"
@@ -44,12 +46,18 @@ func (t *tried) changed(old int) Answer {
 		}
 	}
 	answer := Answer{What: fmt.Sprintf("The new %s differs from the old one: %s.", t.server, phrase.List(texts)), Why: t.reason(now, differ)}
+	if unreached(all) {
+		answer.What += " " + noneBroke
+	}
 	restored, setting := t.restores(before, differ)
 	switch {
 	case better == len(differ):
 		answer.Do = "use the new one."
 	case len(restored) > 0:
 		what, part := "these", ""
+		if len(differ) == 1 {
+			what = "this figure"
+		}
 		if better+len(restored) < len(differ) {
 			what, part = phrase.List(restored), "a part is explained: "
 		}
@@ -85,7 +93,7 @@ func (t *tried) unchanged(all []verdict.Difference) Answer {
 	beside := false
 	for i := range all {
 		d := &all[i]
-		if d.Verdict != verdict.Alike {
+		if d.Verdict != verdict.Alike || d.Metric == verdict.BreakingPointMetric && unreached(all) {
 			continue
 		}
 		ends := changeEnds(d)
@@ -106,11 +114,34 @@ func (t *tried) unchanged(all []verdict.Difference) Answer {
 		What: fmt.Sprintf("No difference was shown between the new %s and the old one%s. 95%% intervals of the change: %s.", t.server, though, strings.Join(tested, ", ")),
 		Do:   "nothing; more --repeats show smaller changes.",
 	}
+	if t.s.Experiment.Interrupted {
+		answer.Do = toTheEnd
+	}
+	if unreached(all) {
+		answer.What += " " + noneBroke
+		if now := t.cells[0].Breaking; !t.s.Experiment.Interrupted && search.Ended(now.Ended) == search.Time {
+			answer.Do = fmt.Sprintf("to compare breaking points, set --traffic to %.0fs.", moreTraffic(now.TrafficS))
+		}
+	}
 	if beside {
 		answer.Why = fmt.Sprintf("among %d tests, an interval without 0 may be chance.", len(tested))
 	}
 	return answer
 }
+
+// noneBroke says why nothing is said about breaking points.
+const noneBroke = "Neither was loaded until it broke."
+
+// unreached reports whether the breaking points of both are only known to be above the highest
+// load of their searches, which shows nothing about a change.
+func unreached(all []verdict.Difference) bool {
+	d := of(all, verdict.BreakingPointMetric)
+	return d != nil && d.AtLeast == [2]bool{true, true} && !d.Significant()
+}
+
+// moreTraffic is more seconds for a search than those that it used: twice as many, in tens, and at
+// least as many as it has by default.
+func moreTraffic(used float64) float64 { return max(40, 10*math.Ceil(2*used/10)) }
 
 // untested is what to do where no figure was tested.
 func untested(all []verdict.Difference) string {

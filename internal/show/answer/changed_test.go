@@ -3,6 +3,7 @@ package answer_test
 import (
 	"testing"
 
+	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/test/sample"
@@ -32,7 +33,19 @@ func TestAnswersOfAChange(t *testing.T) {
 	same, alike := [2]int{2, 2}, func(service string) summary.Cell { return searched(service, 338, 352, 366) }
 	lower := searched("new", 259, 271, 284)
 	old := level("old", 20, 1, 64e6)
+	short := func(service string) summary.Cell {
+		c := searched(service, 338, 352, 366)
+		b := c.Breaking
+		b.AtLeast, b.High, b.Ended, b.TrafficS = true, nil, string(search.Time), 7
+		for i := range c.PerTrial {
+			c.PerTrial[i].Breaking = nil
+		}
+		return c
+	}
+	interrupted := record(same, []summary.Cell{short("new"), short("old")}, []summary.Cell{level("new", 20, 1, 64e6), old})
+	interrupted.Experiment.Interrupted, interrupted.Experiment.TrialsDone, interrupted.Experiment.TrialsPlanned = true, 16, 26
 	for name, s := range map[string]*summary.Summary{
+		"interrupted":              interrupted,
 		"nothing changed":          record(same, []summary.Cell{alike("new"), alike("old")}, []summary.Cell{level("new", 20, 1, 64e6), old}),
 		"a request costs more":     record(same, []summary.Cell{lower, alike("old")}, []summary.Cell{level("new", 20, 1.2, 64e6), old}),
 		"everything became better": record(same, []summary.Cell{searched("new", 437, 451, 466), alike("old")}, []summary.Cell{level("new", 10, 0.8, 32e6), old}),
@@ -40,14 +53,17 @@ func TestAnswersOfAChange(t *testing.T) {
 		"another parallelism":      record([2]int{2, 8}, []summary.Cell{lower, alike("old")}, []summary.Cell{level("new", 40, 1, 64e6), old}),
 		"a setting takes it back": record([2]int{2, 8}, []summary.Cell{lower, alike("old"), searched("set", 338, 352, 366)},
 			[]summary.Cell{level("new", 40, 1, 64e6), old, level("set", 20, 1, 64e6)}),
+		"a setting takes the only one back": record([2]int{2, 8}, []summary.Cell{lower, alike("old"), searched("set", 338, 352, 366)}, nil),
 		"a setting takes only a part back": record([2]int{2, 8}, []summary.Cell{lower, alike("old"), lowerOf("set", lower)},
 			[]summary.Cell{level("new", 40, 1, 64e6), old, level("set", 20, 1, 64e6)}),
 		"a setting takes nothing back": record([2]int{2, 8}, []summary.Cell{lower, alike("old"), lowerOf("set", lower)},
 			[]summary.Cell{level("new", 40, 1, 64e6), old, level("set", 40, 1, 64e6)}),
-		"another parallelism changes nothing": record([2]int{2, 8}, []summary.Cell{alike("new"), alike("old")}, []summary.Cell{level("new", 20, 1, 64e6), old}),
-		"an interval beside 0":                record(same, []summary.Cell{alike("new"), alike("old")}, []summary.Cell{fiveOf(level("new", 20, 1.021, 64e6)), fiveOf(old)}),
-		"the new one holds no load":           record(same, []summary.Cell{cellOf("new", noPoint("it died")), alike("old")}, nil),
-		"the old one holds no load":           record(same, []summary.Cell{alike("new"), cellOf("old", noPoint("it died"))}, nil),
+		"another parallelism changes nothing":               record([2]int{2, 8}, []summary.Cell{alike("new"), alike("old")}, []summary.Cell{level("new", 20, 1, 64e6), old}),
+		"an interval beside 0":                              record(same, []summary.Cell{alike("new"), alike("old")}, []summary.Cell{fiveOf(level("new", 20, 1.021, 64e6)), fiveOf(old)}),
+		"searches that were too short":                      record(same, []summary.Cell{short("new"), short("old")}, []summary.Cell{level("new", 20, 1, 64e6), old}),
+		"searches that were too short for a costlier build": record(same, []summary.Cell{short("new"), short("old")}, []summary.Cell{level("new", 20, 1.2, 64e6), old}),
+		"the new one holds no load":                         record(same, []summary.Cell{cellOf("new", noPoint("it died")), alike("old")}, nil),
+		"the old one holds no load":                         record(same, []summary.Cell{alike("new"), cellOf("old", noPoint("it died"))}, nil),
 		"too few searches": record(same, []summary.Cell{cellOf("new", breaksBetween(259, 271, 284, ""), searches(2), setTrials(2)),
 			cellOf("old", breaksBetween(338, 352, 366, ""), searches(2), setTrials(2))}, nil),
 	} {
