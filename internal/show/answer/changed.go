@@ -139,7 +139,7 @@ func unreached(all []verdict.Difference) bool {
 	return d != nil && d.AtLeast == [2]bool{true, true} && !d.Significant()
 }
 
-// moreTraffic is more seconds for a search than those that it used: twice as many, in tens, and at
+// moreTraffic returns the seconds to give a search that used some: twice as many, in tens, and at
 // least as many as it has by default.
 func moreTraffic(used float64) float64 { return max(40, 10*math.Ceil(2*used/10)) }
 
