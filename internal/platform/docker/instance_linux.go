@@ -54,6 +54,11 @@ func (r *replica) launch(ctx context.Context) (*instance, error) {
 	api := r.docker.api
 	out, err := api.ContainerAttach(r.stopped, r.id, client.ContainerAttachOptions{Stream: true, Stdout: true, Stderr: true})
 	if err != nil {
+		// podman prepares the container here, and the client loses why it could not. The
+		// start fails for the same reason, and reports it.
+		if _, why := api.ContainerStart(ctx, r.id, client.ContainerStartOptions{}); why != nil {
+			return nil, fmt.Errorf("start the container: %w%s", why, r.networkHint(why))
+		}
 		return nil, fmt.Errorf("attach to the container: %w", err)
 	}
 	go func() {
