@@ -31,8 +31,8 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Stuck: all.Client.Stuck, Ended: whole.Server.ProcessesEnded, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
 		Frozen:       c.frozen(),
 		Start:        c.start(),
-		Kinds:        kindsOf(all, c.trials, endpoints.Enough),
-		Sessions:     all.Client.Sessions,
+		Kinds:        inSteps(kindsOf(all, c.trials, endpoints.Enough), &c.plan.Load),
+		Sessions:     sessionsOf(&all.Client),
 		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []summary.TrialFigures{},
 	}
 	if held {

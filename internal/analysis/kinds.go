@@ -7,6 +7,7 @@ import (
 	"github.com/millicore/millicore/internal/analysis/endpoints"
 	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
 )
 
@@ -86,6 +87,7 @@ func kindsOf(all *sums.Total, trials []*trial, fewest int) []summary.KindFigures
 	for i, name := range names {
 		k := all.Client.Kinds[name]
 		f := summary.KindFigures{Name: name, Requests: k.Ended, Latency: summary.QuantilesOf(k.Latency)}
+		f.RateRPS = sums.Over(new(float64(k.Good)), new(all.Client.Seconds()))
 		if k.Ended > 0 {
 			f.Availability = new(100 * float64(k.Good) / float64(k.Ended))
 		}
@@ -110,4 +112,23 @@ func kindsOfTrial(of *sums.Total, t *trial) []summary.KindFigures {
 		all[i].CPULow, all[i].CPUHigh = nil, nil
 	}
 	return all
+}
+
+// inSteps sets the places of the requests of a session.
+func inSteps(kinds []summary.KindFigures, load *experiment.Load) []summary.KindFigures {
+	if load.Session {
+		names := load.Kinds()
+		for i := range kinds {
+			kinds[i].Step = slices.Index(names, kinds[i].Name) + 1
+		}
+	}
+	return kinds
+}
+
+// sessionsOf are the sessions of some trials.
+func sessionsOf(c *sums.Client) *summary.Sessions {
+	if c.Sessions == nil {
+		return nil
+	}
+	return &summary.Sessions{Sessions: *c.Sessions, RatePS: sums.Over(new(float64(c.Sessions.Whole)), new(c.Seconds()))}
 }

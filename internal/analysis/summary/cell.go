@@ -36,7 +36,7 @@ type Cell struct {
 	Replicas     *Replicas             `json:"replicas,omitempty"` // if the platform reports their number over time
 	Memory       Memory                `json:"memory"`
 	Kinds        []KindFigures         `json:"kinds,omitempty"`    // of requests; null: the load has one kind
-	Sessions     *signals.Sessions     `json:"sessions,omitempty"` // null: the load has none
+	Sessions     *Sessions             `json:"sessions,omitempty"` // null: the load has none
 	Start        *Start                `json:"start,omitempty"`    // null: the service ran already
 	WaitsMS      *Waits                `json:"waits_ms"`           // null: the service does not report waits, or did not wait
 	Restarts     *int64                `json:"restarts"`

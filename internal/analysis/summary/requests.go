@@ -4,13 +4,16 @@ import (
 	"cmp"
 
 	"github.com/millicore/millicore/internal/analysis/endpoints"
+	"github.com/millicore/millicore/internal/data/signals"
 )
 
 // KindFigures are those of the requests of one kind, of a load with several.
 type KindFigures struct {
 	Name         string     `json:"name"`
-	Requests     int64      `json:"requests"` // that ended
-	Share        float64    `json:"share"`    // of all requests, 0..1
+	Step         int        `json:"step,omitempty"` // of a session: the place of its first request of this name, from 1
+	Requests     int64      `json:"requests"`       // that ended
+	RateRPS      *float64   `json:"rate_rps"`       // good answers per second
+	Share        float64    `json:"share"`          // of all requests, 0..1
 	Availability *float64   `json:"availability"`
 	Latency      *Quantiles `json:"latency_ms"`
 	// CPUMS is the CPU time of a request in ms, and CPULow and CPUHigh its 95% interval; null:
@@ -19,6 +22,12 @@ type KindFigures struct {
 	CPULow     *float64 `json:"cpu_per_request_ms_low"`
 	CPUHigh    *float64 `json:"cpu_per_request_ms_high"`
 	ShareOfCPU *float64 `json:"share_of_cpu"` // of the service, 0..1
+}
+
+// Sessions are those of users, of a load that has them.
+type Sessions struct {
+	signals.Sessions
+	RatePS *float64 `json:"rate_per_s"` // whole ones per second
 }
 
 // Cost sets the CPU time of a request.

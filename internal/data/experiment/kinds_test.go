@@ -32,4 +32,8 @@ func TestKindsOfRequests(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
+	steps := &Load{Session: true, Mix: []Request{{Method: "GET", Path: "/a?x=1"}, {Method: "GET", Path: "/a?x=2"}, {Method: "GET", Path: "/b", Name: "b"}, {Method: "GET", Path: "/a"}, {Method: "GET", Path: "/c", Name: "b"}}}
+	if got, want := steps.Kinds(), []string{"GET /a", "GET /a (step 2)", "b", "GET /a (step 4)", "b"}; !slices.Equal(got, want) {
+		t.Errorf("a session: %q, want %q", got, want)
+	}
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -131,7 +132,8 @@ func (l *Load) GetPath() string {
 }
 
 // Kinds are the names of the requests under which they are counted, in the order of AllRequests;
-// nil: they are not counted apart, because there is only one name, or more than MostKinds.
+// nil: they are not counted apart, because there is only one name, or more than MostKinds. Each
+// step of a session is of its own kind, unless their names are set.
 func (l *Load) Kinds() (names []string) {
 	distinct := map[string]bool{}
 	for _, r := range l.AllRequests() {
@@ -139,6 +141,9 @@ func (l *Load) Kinds() (names []string) {
 		if name == "" {
 			path, _, _ := strings.Cut(r.Path, "?")
 			name = r.Method + " " + secret.Text(path)
+			if l.Session && distinct[name] {
+				name = fmt.Sprintf("%s (step %d)", name, len(names)+1)
+			}
 		}
 		names, distinct[name] = append(names, name), true
 	}

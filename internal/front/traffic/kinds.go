@@ -2,8 +2,6 @@ package traffic
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -35,9 +33,9 @@ func sessions(r *Result, out display.Terminal) string {
 	if s == nil {
 		return ""
 	}
-	said := fmt.Sprintf("Sessions: %s whole, %s broken off by a request without a good answer", display.Grouped(s.Whole), display.Grouped(s.Broken))
-	for i, name := range slices.Sorted(maps.Keys(s.Missing)) {
-		said += [...]string{"; ", ", "}[min(i, 1)] + fmt.Sprintf("%s answers had no {{%s}}", display.Grouped(s.Missing[name]), display.Plain(name))
+	said := fmt.Sprintf("Sessions: %s begun, %s whole (%s/s), %s broken off by a request without a good answer", display.Grouped(s.Begun), display.Grouped(s.Whole), display.Maybe(s.RatePS, display.Figure), display.Grouped(s.Broken))
+	if len(s.Missing) > 0 {
+		said += "; answers without a value: " + report.Missing(s.Missing)
 	}
 	return out.Line(said+".", display.Quiet) + "\n"
 }

@@ -75,6 +75,52 @@ func BenchmarkSendLag(b *testing.B) {
 	}
 }
 
+// BenchmarkSessions gives an agent one CPU and nginx the other, with 64 users, and reports what a
+// request of a session costs the agent: a login whose token and cookie three further requests
+// have. The same requests without a session are sent in turn with it, and the ratio is reported.
+func BenchmarkSessions(b *testing.B) {
+	addr := startNginx(b, 1)
+	c := startProcess(b, 0)
+	send := func(trialed int, in bool) float64 {
+		p := protocol.Prepare{
+			Trial: trialed, Agents: 1, Targets: []string{addr},
+			Load:    protocol.Load{Kind: protocol.Closed, Stages: []protocol.Stage{{From: 64, To: 64}}, Requests: int64(b.N)},
+			Timeout: seconds(2), Interval: seconds(1),
+		}
+		names := []string{"session", "session_id", "token"}
+		for i, path := range []string{"/login", "/cart", "/stock", "/order"} {
+			r := protocol.Request{Path: path, Kind: path}
+			if i > 0 {
+				r.Headers = map[string]string{"Authorization": "Bearer 0123456789abcdef0123456789abcdef"}
+			}
+			if in {
+				r.Step = &protocol.Step{Names: names}
+				if i == 0 {
+					r.Step = &protocol.Step{Names: names[:2], Capture: map[string]string{"token": "json:$.auth.token"}}
+				} else {
+					r.Headers = map[string]string{"Authorization": "Bearer {{token}}"}
+				}
+			}
+			p.Requests = append(p.Requests, r)
+		}
+		kept, _ := measured(trial(b, c, p))
+		all := sum(kept)
+		if all.Good != int64(b.N) {
+			b.Fatalf("%d of %d answers were good: %+v", all.Good, b.N, all)
+		}
+		return all.CPU / float64(b.N) * 1e6
+	}
+	plain, session := 0.0, 0.0
+	const turns = 4
+	for i := range turns {
+		plain += send(2*i+1, false) / turns
+		session += send(2*i+2, true) / turns
+	}
+	b.ReportMetric(plain, "plain-cpu-us/request")
+	b.ReportMetric(session, "session-cpu-us/request")
+	b.ReportMetric(session/plain, "session/plain")
+}
+
 var wrkRate = regexp.MustCompile(`Requests/sec:\s+([0-9.]+)`)
 
 // runWrk runs wrk for as long as a trial took, at least half a second, and

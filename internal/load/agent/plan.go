@@ -115,7 +115,7 @@ func newSession(requests []protocol.Request) (*session.Plan, error) {
 	}
 	var steps []session.Step
 	for _, r := range requests {
-		steps = append(steps, session.Step{Think: time.Duration(r.Step.Think), Capture: r.Step.Capture, Head: r.Method == http.MethodHead})
+		steps = append(steps, session.Step{Think: time.Duration(r.Step.Think), Capture: r.Step.Capture})
 	}
 	return session.NewPlan(steps)
 }

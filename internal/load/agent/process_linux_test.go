@@ -92,7 +92,9 @@ http {
   access_log off; keepalive_requests 1000000000; keepalive_timeout 1h;
   client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
-  server { listen %[2]s; location / { default_type text/plain; return 200 "%[3]s"; } }
+  server { listen %[2]s; location / { default_type text/plain; return 200 "%[3]s"; }
+    location /login { default_type application/json; add_header Set-Cookie "sid=$request_id; Path=/; HttpOnly";
+      return 200 '{"user": {"name": "%[3]s"}, "auth": {"token": "$request_id"}}'; } }
 }
 `, dir, addr, strings.Repeat("x", 200))
 	file := filepath.Join(dir, "nginx.conf")

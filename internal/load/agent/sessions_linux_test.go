@@ -65,11 +65,11 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // steps are the requests of a shop's session.
 func steps() []protocol.Request {
-	names := []string{"session", "next", "token"}
+	names := []string{"session", "session_id", "next", "token"}
 	auth := map[string]string{"Authorization": "Bearer {{token}}"}
 	return []protocol.Request{
 		{Method: "POST", Path: "/login", Body: `{"user": "u{{session}}"}`,
-			Step: &protocol.Step{Names: names[:1], Capture: map[string]string{"token": "json:$.auth.token", "next": "header:Location"}}},
+			Step: &protocol.Step{Names: names[:2], Capture: map[string]string{"token": "json:$.auth.token", "next": "header:Location"}}},
 		{Path: "{{next}}", Headers: auth, Step: &protocol.Step{Names: names, Think: seconds(0.002)}},
 		{Method: "POST", Path: "/order?by={{token}}", Headers: auth, Step: &protocol.Step{Names: names}},
 	}
@@ -105,6 +105,9 @@ func TestSessions(t *testing.T) {
 			untold := int64(len(s.users) / 5)
 			if got.Broken != untold || got.Missing["token"] != untold || got.Missing["next"] != untold || all.Failed != untold {
 				t.Errorf("%d logins without a token: sessions %+v, %d failed", untold, got, all.Failed)
+			}
+			if got.Begun != int64(len(s.users)) {
+				t.Errorf("%d begun of %d", got.Begun, len(s.users))
 			}
 			if all.Good != all.Ended()-untold {
 				t.Errorf("%d good of %d", all.Good, all.Ended())

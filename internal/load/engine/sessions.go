@@ -23,14 +23,15 @@ func (l *loop) stepped(s *slot, how ending, done time.Duration, in *period) (cap
 	good := how == answered && l.mix.check(s).Wants(s.answer.Status()) && s.answer.Found()
 	var missing []string
 	if good {
-		missing = l.mix.turns.Capture(s.session)
+		missing = l.mix.turns.Capture(s.session, done)
 	}
 	captured = len(missing) == 0
+	first := s.session.Step() == 0
 	var ended session.Ending
 	ended, s.think = l.mix.turns.End(s.session, good && captured, done)
 	s.session = nil
 	if s.intended >= in.counted {
-		in.tally.SessionEnded(ended == session.Whole, ended == session.Broken, missing)
+		in.tally.SessionStepped(first, ended == session.Whole, ended == session.Broken, missing)
 	}
 	return captured
 }

@@ -181,9 +181,7 @@ func (l *loop) dialed(i int32, out outcome) {
 		if waits = site.due.len() > 0 && (out == succeeded || site.due.len() > site.dialing); waits {
 			r := site.due.pop()
 			s.intended, s.lag = r.intended, r.lag
-			if out == succeeded {
-				l.mix.choose(s, &l.targets[s.target], l.now)
-			}
+			l.mix.choose(s, &l.targets[s.target], l.now)
 		}
 	}
 	if waits {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/load/schedule"
+	"github.com/millicore/millicore/internal/load/wire"
 )
 
 // One user, answers in 100 ms and 150 ms think time: a request each 250 ms, the first
@@ -65,6 +66,18 @@ func TestRequestsThatMayNotWaitAreDropped(t *testing.T) {
 	sum = total(simulate(t, p, lasts(980*ms)).run(t))
 	if sum.Intended != 20 || sum.Sent != 2 || sum.Dropped != 18 || sum.Latency.Max() > 981*ms {
 		t.Errorf("intended %d, sent %d, dropped %d, slowest %v; want 20, 2, 18 and no wait", sum.Intended, sum.Sent, sum.Dropped, sum.Latency.Max())
+	}
+}
+
+// Requests without a connection are of the kinds of the mix.
+func TestRefusedRequestsByKind(t *testing.T) {
+	p := plan(Load{Open: true, Even: true, Curve: steady(t, 1000, time.Second)})
+	p.Kinds = []Kind{{Weight: 3, Check: checked(wire.Check{}), Name: "a"}, {Weight: 1, Check: checked(wire.Check{}), Name: "b"}}
+	p.Targets[0].Requests = append(p.Targets[0].Requests, compiled(wire.Request{Host: "x", Path: "/b"}))
+	sum := total(simulate(t, p, service{dial: func(time.Duration, int) (time.Duration, outcome) { return 0, broken }}).run(t))
+	a, b := sum.KindOf("a"), sum.KindOf("b")
+	if sum.Refused != 1000 || a.Ended+b.Ended != 1000 || b.Ended < 200 || b.Ended > 300 {
+		t.Errorf("%d refused, %d of a and %d of b; want 1000, and a quarter of b", sum.Refused, a.Ended, b.Ended)
 	}
 }
 

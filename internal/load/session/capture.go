@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 // capture is a value in an answer.
 type capture struct {
 	index  int // of its name
-	header string
+	header []byte
 	path   *jsonpath.Path
 	regex  *regexp.Regexp
 }
@@ -38,7 +37,7 @@ func parseCapture(text string) (c capture, err error) {
 	case kind == "regex":
 		c.regex, err = regexp.Compile(where)
 	case kind == "header":
-		c.header = where
+		c.header = []byte(where)
 	default:
 		err = errors.New("want " + forms)
 	}
@@ -48,8 +47,8 @@ func parseCapture(text string) (c capture, err error) {
 	return c, nil
 }
 
-// from is the value in an answer.
-func (c *capture) from(header http.Header, body []byte) (value string, ok bool) {
+// from is the value in an answer with these lines in its head.
+func (c *capture) from(head, body []byte) (value string, ok bool) {
 	switch {
 	case c.path != nil:
 		return fromJSON(c.path, body)
@@ -60,8 +59,17 @@ func (c *capture) from(header http.Header, body []byte) (value string, ok bool) 
 		}
 		return string(found[min(1, len(found)-1)]), true
 	}
-	all := header.Values(c.header)
-	return strings.Join(all, ", "), len(all) > 0
+	for line := range bytes.SplitSeq(head, newline) {
+		name, text, _ := bytes.Cut(line, colon)
+		switch {
+		case !bytes.EqualFold(name, c.header):
+		case ok:
+			value += ", " + string(bytes.TrimSpace(text))
+		default:
+			value, ok = string(bytes.TrimSpace(text)), true
+		}
+	}
+	return value, ok
 }
 
 // fromJSON is the first value at a path: a text without its quotes, others as JSON. A null is

@@ -7,14 +7,10 @@
 package session
 
 import (
-	"bufio"
-	"bytes"
 	"container/heap"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -51,10 +47,11 @@ func (p *Plan) Len() int { return len(p.steps) }
 
 // Names are the names of the values that a session has after the steps with these captures, in
 // the order of their indices. The values of a session have the names after all steps; those after
-// some of the steps are the first of them.
+// some of the steps are the first of them. Each session has a number, unique within a trial, and
+// an id, unique among all runs.
 func Names(before []string, captures ...map[string]string) []string {
 	if before == nil {
-		before = []string{Number}
+		before = []string{"session", "session_id"}
 	}
 	for _, all := range captures {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -66,14 +63,10 @@ func Names(before []string, captures ...map[string]string) []string {
 	return before
 }
 
-// Number is the name of the value that each session has: a number, unique within a trial.
-const Number = "session"
-
 // Step is what follows one request.
 type Step struct {
 	Think    time.Duration     // mean pause before the next request of the session
 	Capture  map[string]string // from its answer: values by name, and where they are (see parseCapture)
-	Head     bool              // the request is HEAD
 	captures []capture
 }
 
@@ -87,10 +80,6 @@ type Session struct {
 	most    int           // bytes of the answer to its request that are kept
 	answer  []byte        // nil: the request is not under way
 }
-
-// cookie is what a service has set. Its path and its domain are not obeyed: a session talks to
-// one service.
-type cookie struct{ name, value string }
 
 // Step is the index of the session's next request.
 func (s *Session) Step() int { return s.step }
@@ -106,103 +95,6 @@ const (
 // Keep keeps bytes of the answer.
 func (s *Session) Keep(p []byte) {
 	s.answer = append(s.answer, p[:min(len(p), s.most-len(s.answer))]...)
-}
-
-// AppendCookies appends the header with the session's cookies, if it has any.
-func (s *Session) AppendCookies(b []byte) []byte {
-	for i, c := range s.cookies {
-		if i == 0 {
-			b = append(b, "Cookie: "...)
-		} else {
-			b = append(b, "; "...)
-		}
-		b = append(append(append(b, c.name...), '='), c.value...)
-	}
-	if len(s.cookies) > 0 {
-		b = append(b, "\r\n"...)
-	}
-	return b
-}
-
-// take takes the cookies and the values from the answer that was kept. It returns the names of
-// the values that the answer does not have.
-func (s *Session) take(step *Step, names []string) (missing []string) {
-	head, body, err := parse(s.answer, step)
-	if err != nil {
-		for _, c := range step.captures {
-			missing = append(missing, names[c.index])
-		}
-		return missing
-	}
-	for _, set := range head.Cookies() {
-		s.set(set)
-	}
-	for _, c := range step.captures {
-		value, ok := c.from(head.Header, body)
-		if !ok || len(value) > mostValue || !sendable(value) {
-			missing = append(missing, names[c.index])
-			continue
-		}
-		s.Values[c.index] = value
-	}
-	return missing
-}
-
-// set sets a cookie, or removes one that has expired.
-func (s *Session) set(c *http.Cookie) {
-	expired := c.MaxAge < 0 || c.MaxAge == 0 && !c.Expires.IsZero() && c.Expires.Before(time.Now())
-	for i := range s.cookies {
-		if s.cookies[i].name != c.Name {
-			continue
-		}
-		if expired {
-			s.cookies = append(s.cookies[:i], s.cookies[i+1:]...)
-		} else {
-			s.cookies[i].value = c.Value
-		}
-		return
-	}
-	if !expired {
-		s.cookies = append(s.cookies, cookie{c.Name, c.Value})
-	}
-}
-
-// sendable reports whether a value can stand in a header: a service must not be able to end it
-// and add another request.
-func sendable(value string) bool {
-	for i := range len(value) {
-		if c := value[i]; c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// parse parses an answer of HTTP/1.1, whose end may have been cut off. It reads the body if the
-// step takes something from the answer.
-func parse(answer []byte, step *Step) (*http.Response, []byte, error) {
-	from := bufio.NewReader(bytes.NewReader(answer))
-	asked := &http.Request{Method: http.MethodGet}
-	if step.Head {
-		asked.Method = http.MethodHead
-	}
-	for {
-		head, err := http.ReadResponse(from, asked)
-		if err != nil {
-			return nil, nil, err
-		}
-		if head.StatusCode < 200 { // an interim answer: the real one follows
-			continue
-		}
-		if len(step.captures) == 0 {
-			return head, nil, nil
-		}
-		body, err := io.ReadAll(head.Body)
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = nil // cut off
-		}
-		return head, body, err
-	}
 }
 
 // Pool has the sessions that wait for their next request.
@@ -236,6 +128,7 @@ func (p *Pool) Take(now time.Duration) *Session {
 	if s == nil {
 		s = p.begin()
 	}
+	s.expire(now)
 	if s.most = mostKept; len(p.plan.steps[s.step].captures) == 0 {
 		s.most = mostOfHead
 	}
@@ -261,6 +154,7 @@ func (p *Pool) begin() (s *Session) {
 		s = &Session{Values: make([]string, len(p.plan.names))}
 	}
 	s.Values[0] = strconv.FormatUint(p.next, 10)
+	s.Values[1] = fmt.Sprintf("%016x", rand.Uint64()) // not from the seed: it differs from run to run
 	p.next += p.stride
 	return s
 }
@@ -272,10 +166,10 @@ func (p *Pool) Return(s *Session, now time.Duration) {
 	heap.Push(&p.idle, s)
 }
 
-// Capture takes what the session needs from a good answer, and returns the names of the values
-// that the answer does not have: then it is not good.
-func (p *Pool) Capture(s *Session) (missing []string) {
-	return s.take(&p.plan.steps[s.step], p.plan.names)
+// Capture takes what the session needs from a good answer that ended at the time now, and returns
+// the names of the values that the answer does not have: then it is not good.
+func (p *Pool) Capture(s *Session, now time.Duration) (missing []string) {
+	return s.take(&p.plan.steps[s.step], p.plan.names, now)
 }
 
 // Ending is what a request's end is for its session.

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"bytes"
+	"compress/gzip"
 	"slices"
 	"strings"
 	"testing"
@@ -44,19 +46,35 @@ func TestCaptures(t *testing.T) {
 		{`regex:[0-9]+`, answer(`id 42, 43`), "42"},
 		{`regex:x(y)?z`, answer(`xz`), ""}, // an empty value is one, see below
 		{`regex:nothing`, answer(`x`), ""},
+		{"json:$.token", answer(zipped(`{"token": "t-2"}`), "Content-Encoding: gzip"), "t-2"},
+		{"json:$.token", answer("f\r\n"+zipped(`{"token": "t-3"}`)[:15]+"\r\n1000\r\n"+zipped(`{"token": "t-3"}`)[15:], "Content-Encoding: GZIP", "transfer-encoding: chunked"), "t-3"},
+		{"json:$.token", answer(zipped(`{"token": "t-4"}`)[:9], "Content-Encoding: gzip"), ""},
+		{"json:$.token", answer(`{"token": "t-5"}`, "Content-Encoding: br"), ""}, // no decoder
+		{"regex:b(.)", answer("ab", "X: b1"), ""}, // of the body only
+		{"header:x-token", answer("", "X-Token:  a ", "Y: c", "x-token: b"), "a, b"},
+		{"header:Status", answer("Status: 1", "Content-Type: text/plain"), ""},
 	} {
 		p := NewPool(planned(t, Step{Capture: map[string]string{"v": c.capture}}, Step{}), false, 1, 0, 1)
 		s := p.Take(0)
 		s.Keep(c.answer[:7])
 		s.Keep(c.answer[7:])
-		missing := p.Capture(s)
-		if s.Values[1] != c.want {
-			t.Errorf("%s of %q is %q; want %q", c.capture, c.answer, s.Values[1], c.want)
+		missing := p.Capture(s, 0)
+		if s.Values[2] != c.want {
+			t.Errorf("%s of %q is %q; want %q", c.capture, c.answer, s.Values[2], c.want)
 		}
 		if empty := strings.Contains(c.capture, "x(y)"); slices.Equal(missing, []string{"v"}) != (c.want == "" && !empty) {
 			t.Errorf("%s of %q: missing %q", c.capture, c.answer, missing)
 		}
 	}
+}
+
+// zipped is a text in the form of gzip.
+func zipped(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte(text)) // a Buffer takes all
+	_ = w.Close()
+	return b.String()
 }
 
 func TestBadCaptures(t *testing.T) {
@@ -78,33 +96,44 @@ func TestBadCaptures(t *testing.T) {
 func TestNames(t *testing.T) {
 	first := Names(nil, map[string]string{"b": "", "a": ""})
 	all := Names(first, map[string]string{"c": "", "a": ""})
-	if want := []string{Number, "a", "b", "c"}; !slices.Equal(all, want) || !slices.Equal(first, want[:3]) {
+	if want := []string{"session", "session_id", "a", "b", "c"}; !slices.Equal(all, want) || !slices.Equal(first, want[:4]) {
 		t.Errorf("%q, then %q; want %q", first, all, want)
 	}
 }
 
 func TestCookies(t *testing.T) {
-	p := NewPool(planned(t, Step{}, Step{}, Step{}), false, 1, 0, 1)
+	p := NewPool(planned(t, make([]Step, 9)...), true, 1, 0, 1)
 	s := p.Take(0)
-	send := func() string { return string(s.AppendCookies(nil)) }
-	if got := send(); got != "" {
+	if got := string(s.AppendCookies(nil)); got != "" {
 		t.Errorf("a new session sends %q", got)
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		headers []string
 		want    string
 	}{
-		{[]string{"Set-Cookie: sid=1; Path=/; HttpOnly", "Set-Cookie: b=2"}, "Cookie: sid=1; b=2\r\n"},
-		{[]string{"Set-Cookie: sid=3", "Set-Cookie: b=; Max-Age=0"}, "Cookie: sid=3\r\n"},
+		{[]string{"Set-Cookie: sid=1; Path=/; HttpOnly", "Set-Cookie: b=2"}, "sid=1; b=2"},
+		{[]string{"Set-Cookie: sid=3", "Set-Cookie: b=; Max-Age=0"}, "sid=3"},
 		{[]string{"Set-Cookie: sid=gone; Expires=Thu, 01 Jan 1970 00:00:00 GMT"}, ""},
+		{[]string{`set-cookie: a={"x":"y,z"}; Secure; Domain=example.com`, `Set-Cookie: q="1 2"`, "Set-Cookie: none", "Set-Cookie: =x"}, `a={"x":"y,z"}; q="1 2"`},
+		{[]string{"Set-Cookie: a=; Expires=Thu, 01-Jan-1970 00:00:00 GMT", "Set-Cookie: q=3; Expires=Fri, 31 Dec 9999 23:59:59 GMT"}, "q=3"},
+		{[]string{"Set-Cookie: a=4; Max-Age=3; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "Set-Cookie: c=5; Max-Age=99999999999"}, "q=3; a=4; c=5"},
+		{nil, "q=3; a=4; c=5"}, // two seconds later
+		{nil, "q=3; c=5"},      // the three seconds are over
 	} {
+		now := time.Duration(i) * time.Second
 		s.Keep(answer("", c.headers...))
-		p.Capture(s)
-		if got := send(); got != c.want {
-			t.Errorf("after %q: %q; want %q", c.headers, got, c.want)
+		p.Capture(s, now)
+		p.End(s, true, now)
+		s = p.Take(now + time.Second)
+		want := ""
+		if c.want != "" {
+			want = "Cookie: " + c.want + "\r\n"
 		}
-		p.End(s, true, 0)
+		if got := string(s.AppendCookies(nil)); got != want {
+			t.Errorf("after %q: %q; want %q", c.headers, got, want)
+		}
 	}
+	p.End(s, true, 0)
 	if again := p.Take(0); len(again.AppendCookies(nil)) > 0 {
 		t.Error("a new session has the cookies of an earlier one")
 	}
@@ -118,7 +147,7 @@ func TestPool(t *testing.T) {
 	if a.Values[0] != "2" || a.Step() != 0 {
 		t.Errorf("the first session of the second of four loops is number %s, at step %d", a.Values[0], a.Step())
 	}
-	a.Values[1] = "v"
+	a.Values[2] = "v"
 	if how, pause := p.End(a, true, time.Second); how != GoesOn || pause != time.Second {
 		t.Errorf("after the first step: %v, a pause of %v", how, pause)
 	}
@@ -129,8 +158,8 @@ func TestPool(t *testing.T) {
 	if how, _ := p.End(b, false, 0); how != Broken {
 		t.Errorf("a bad answer: %v", how)
 	}
-	if c := p.Take(2 * time.Second); c != a || c.Step() != 1 || c.Values[1] != "v" {
-		t.Errorf("after its pause session %s is at step %d with %q", c.Values[0], c.Step(), c.Values[1])
+	if c := p.Take(2 * time.Second); c != a || c.Step() != 1 || c.Values[2] != "v" {
+		t.Errorf("after its pause session %s is at step %d with %q", c.Values[0], c.Step(), c.Values[2])
 	}
 	p.Return(a, 3*time.Second)
 	if c := p.Take(3 * time.Second); c != a || c.Step() != 1 {
@@ -140,8 +169,8 @@ func TestPool(t *testing.T) {
 		t.Errorf("after the last step: %v", how)
 	}
 	for range 2 {
-		if c := p.Take(5 * time.Second); c.Step() != 0 || c.Values[1] != "" {
-			t.Errorf("a new session is at step %d with %q", c.Step(), c.Values[1])
+		if c := p.Take(5 * time.Second); c.Step() != 0 || c.Values[2] != "" {
+			t.Errorf("a new session is at step %d with %q", c.Step(), c.Values[2])
 		}
 	}
 }
@@ -158,7 +187,7 @@ func FuzzCapture(f *testing.F) {
 		pool := NewPool(p, false, 1, 0, 1)
 		s := pool.Take(0)
 		s.Keep(answer)
-		pool.Capture(s)
+		pool.Capture(s, 0)
 		for _, v := range append(s.Values, string(s.AppendCookies(nil))) {
 			if strings.ContainsAny(strings.TrimSuffix(v, "\r\n"), "\r\n\x00") {
 				t.Errorf("%q ends a line of a header", v)

@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +22,7 @@ import (
 //	{{rand 1 100}}  a random whole number from the first to the second
 //	{{"text"}}      the text itself, as Go would unquote it: {{"{{"}} is {{
 //	{{name}}        a value of the session, of those in Request.Names
+//	{{urlquery name}}  the same, escaped for a query or a form
 type Template struct {
 	head, body []piece
 	fixed      []byte // the whole request, if it has no placeholders
@@ -50,6 +53,8 @@ const (
 	random
 	ofSession // a value of the session
 	inPath    // the same, in a path: bytes that end the path are escaped
+	asPath    // the same, with which a path begins: of a URL, the part that is sent
+	inQuery   // the same, escaped for a query or a form
 	cookies   // the header with the session's cookies, if it has any
 	recorded
 )
@@ -191,6 +196,10 @@ func appendPieces(b []byte, all []piece, v *Values) []byte {
 			b = append(b, v.value(p.index)...)
 		case inPath:
 			b = appendEscaped(b, v.value(p.index))
+		case asPath:
+			b = appendEscaped(b, target(v.value(p.index)))
+		case inQuery:
+			b = append(b, url.QueryEscape(v.value(p.index))...)
 		case cookies:
 			if v.Session != nil {
 				b = v.Session.AppendCookies(b)
@@ -221,6 +230,21 @@ func appendEscaped(b []byte, value string) []byte {
 		}
 	}
 	return b
+}
+
+// target is what is sent of the URL of a redirect: neither its scheme and its host, because a
+// session talks to one service, nor its fragment.
+func target(location string) string {
+	location, _, _ = strings.Cut(location, "#")
+	if scheme, rest, ok := strings.Cut(location, "://"); ok && !strings.ContainsAny(scheme, "/?") {
+		if location = ""; strings.ContainsAny(rest, "/?") {
+			location = rest[strings.IndexAny(rest, "/?"):]
+		}
+	}
+	if !strings.HasPrefix(location, "/") {
+		location = "/" + location
+	}
+	return location
 }
 
 // appendUUID writes 128 random bits, six of which are fixed by RFC 9562.
@@ -266,7 +290,11 @@ func (r Request) headPieces(length int) ([]piece, error) {
 		return nil, err
 	}
 	for i := range head {
-		if head[i].kind == ofSession {
+		switch {
+		case head[i].kind != ofSession:
+		case i == 1 && string(head[0].text) == cmp.Or(r.Method, "GET")+" ":
+			head[i].kind = asPath
+		default:
 			head[i].kind = inPath
 		}
 	}
@@ -307,6 +335,10 @@ func (r Request) pieces(where, text string) ([]piece, error) {
 		}
 		if i := slices.Index(r.Names, inner); i >= 0 {
 			all = append(all, piece{kind: ofSession, index: i})
+			continue
+		}
+		if words := strings.Fields(inner); len(words) == 2 && words[0] == "urlquery" && slices.Contains(r.Names, words[1]) {
+			all = append(all, piece{kind: inQuery, index: slices.Index(r.Names, words[1])})
 			continue
 		}
 		p, err := value(inner)

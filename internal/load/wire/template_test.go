@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/millicore/millicore/internal/load/session"
 )
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
@@ -78,6 +80,35 @@ func TestTemplateInEveryPlace(t *testing.T) {
 	want := "PUT /item/7?q=3 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer x\r\nX-Id: n7\r\nContent-Length: 5\r\n\r\nfixed"
 	if got := string(template.Append(nil, &Values{Seq: 7, Random: seeded(1)})); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A value stands as it was found, is escaped for a form on request, and ends no path. A path that
+// begins with one may be the URL of a redirect.
+func TestTemplateWithValuesOfASession(t *testing.T) {
+	for _, c := range []struct{ path, value, body, want string }{
+		{"/a/{{v}}", "b c/d?e=ü", "{{v}}", "/a/b%20c/d?e=%C3%BC b c/d?e=ü"},
+		{"/a?v={{urlquery v}}", "a+b/c==&d", "v={{ urlquery v }}", "/a?v=a%2Bb%2Fc%3D%3D%26d v=a%2Bb%2Fc%3D%3D%26d"},
+		{"{{v}}", "/next?a=b#top", "", "/next?a=b "},
+		{"{{v}}&c=d", "https://example.com:8443/next?a=b", "", "/next?a=b&c=d "},
+		{"{{v}}", "http://example.com", "", "/ "},
+		{"{{v}}", "http://example.com?a=http://b/", "", "/?a=http://b/ "},
+		{"{{v}}/x", "next", "", "/next/x "},
+		{"/to/{{v}}", "http://b/", "", "/to/http://b/ "},
+	} {
+		template, err := Request{Method: "POST", Path: c.path, Host: "h", Body: c.body, Names: []string{"v"}}.Compile()
+		if err != nil {
+			t.Errorf("%s: %v", c.path, err)
+			continue
+		}
+		v := Values{Seq: 1, Random: seeded(1), Session: &session.Session{Values: []string{c.value}}}
+		head, body, _ := strings.Cut(string(template.Append(nil, &v)), "\r\n\r\n")
+		if got := strings.Fields(head)[1] + " " + body; got != c.want {
+			t.Errorf("%s with %q: %q, want %q", c.path, c.value, got, c.want)
+		}
+	}
+	if _, err := (Request{Host: "h", Path: "/{{urlquery w}}", Names: []string{"v"}}).Compile(); err == nil || !strings.Contains(err.Error(), "{{urlquery w}} is not a placeholder") {
+		t.Error(err)
 	}
 }
 

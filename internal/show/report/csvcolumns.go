@@ -169,6 +169,7 @@ var csvKinds = func() []csvColumn {
 	return part(of, []partColumn[summary.KindFigures]{
 		{"kind", func(k *summary.KindFigures) any { return k.Name }},
 		{"kind_requests", func(k *summary.KindFigures) any { return k.Requests }},
+		{"kind_rate_rps", func(k *summary.KindFigures) any { return k.RateRPS }},
 		{"kind_share", func(k *summary.KindFigures) any { return k.Share }},
 		{"kind_cpu_per_request_ms", func(k *summary.KindFigures) any { return k.CPUMS }},
 		{"kind_cpu_per_request_ms_low", func(k *summary.KindFigures) any { return k.CPULow }},

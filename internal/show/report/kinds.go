@@ -1,9 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/endpoints"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -21,11 +24,17 @@ func Kinds(s *summary.Summary, names []string) Table {
 	}
 	var rows []kind
 	for i, name := range names {
+		from := len(rows)
 		for k := range s.Cells[i].Kinds {
 			rows, t.About = append(rows, kind{&s.Cells[i].Kinds[k], name}), append(t.About, i)
 		}
+		slices.SortStableFunc(rows[from:], func(a, b kind) int { return cmp.Compare(a.Step, b.Step) })
 	}
-	named := Column{Head: "requests of kind", Kind: Name, Cells: words(rows, func(k kind) string { return display.Plain(k.Name) })}
+	head := "requests of kind"
+	if slices.ContainsFunc(rows, func(k kind) bool { return k.Step > 0 }) {
+		t.Title, head = "Steps of the session", "step"
+	}
+	named := Column{Head: head, Kind: Name, Cells: words(rows, func(k kind) string { return display.Plain(k.Name) })}
 	if len(s.Cells) > 1 {
 		t.Columns = []Column{{Head: "cell", Kind: Name, Cells: words(rows, func(k kind) string { return k.name })}}
 		named.Kind = Word
@@ -34,6 +43,7 @@ func Kinds(s *summary.Summary, names []string) Table {
 		return Column{Head: head, Unit: "ms", Rank: rank, Cells: words(rows, func(k kind) string { return quantileOf(k.Latency, of) })}
 	}
 	t.Columns = append(t.Columns, named,
+		Column{Head: "good", Unit: "/s", Rank: 3, Cells: words(rows, func(k kind) string { return display.Maybe(k.RateRPS, display.Figure) })},
 		Column{Head: "share", Unit: "% of requests", Rank: 3, Cells: words(rows, func(k kind) string { return share(&k.Share) })},
 		Column{Head: "CPU", Unit: "ms each", Cells: words(rows, func(k kind) string { return display.Maybe(k.CPUMS, display.Figure) })},
 		Column{Head: "95% interval", Unit: "ms each", Rank: 1, Cells: words(rows, func(k kind) string {
@@ -72,6 +82,47 @@ func Kinds(s *summary.Summary, names []string) Table {
 		t.Lead += " " + text
 	}
 	return t
+}
+
+// sessions are those of users: how they ended.
+func sessions(s *summary.Summary, names []string) Table {
+	t := Table{Title: "Sessions", Lead: "A session is whole after a good answer to each of its requests. A request without one breaks it off. What was under way at the end is neither."}
+	type row struct {
+		*summary.Sessions
+		name string
+	}
+	var rows []row
+	for i, name := range names {
+		if of := s.Cells[i].Sessions; of != nil {
+			rows, t.About = append(rows, row{of, name}), append(t.About, i)
+		}
+	}
+	count := func(head string, of func(row) int64) Column {
+		return Column{Head: head, Cells: words(rows, func(r row) string { return display.Grouped(of(r)) })}
+	}
+	t.Columns = []Column{
+		{Head: "cell", Kind: Name, Cells: words(rows, func(r row) string { return r.name })},
+		{Head: "whole", Unit: "/s", Kind: Main, Cells: words(rows, func(r row) string { return display.Maybe(r.RatePS, display.Figure) })},
+		count("begun", func(r row) int64 { return r.Begun }),
+		count("whole", func(r row) int64 { return r.Whole }),
+		count("broken off", func(r row) int64 { return r.Broken }),
+	}
+	if slices.ContainsFunc(rows, func(r row) bool { return len(r.Missing) > 0 }) {
+		t.Columns = append(t.Columns, Column{Head: "answers without", Kind: Word, Cells: words(rows, func(r row) string { return Missing(r.Missing) })})
+	}
+	return t
+}
+
+// Missing is how many answers lacked which values of a session: "2 {{id}}, 3 {{token}}".
+func Missing(counts map[string]int64) string {
+	if len(counts) == 0 {
+		return display.Absent
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, fmt.Sprintf("%s {{%s}}", display.Grouped(counts[name]), display.Plain(name)))
+	}
+	return strings.Join(all, ", ")
 }
 
 // WithoutCosts is the sentence where the CPU time of no kind is known.

@@ -5,9 +5,11 @@ import (
 	"encoding/csv"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/test/sample"
 )
 
@@ -38,6 +40,32 @@ func TestBarsOfKindsOfRequests(t *testing.T) {
 	table = Kinds(&summary.Summary{Cells: []summary.Cell{{Kinds: unknown}}}, []string{"api"})
 	if slices.ContainsFunc(table.Columns, func(c Column) bool { return c.Kind == Picture || c.Head == "CPU" }) {
 		t.Error("columns of costs that are not known")
+	}
+}
+
+// The requests of a session are its steps, in their order, and its sessions are counted.
+func TestSessions(t *testing.T) {
+	steps := kinds()
+	steps[0].Step, steps[1].Step, steps[1].RateRPS = 2, 1, new(91.9)
+	s := &summary.Summary{Cells: []summary.Cell{{Kinds: steps, Sessions: &summary.Sessions{RatePS: new(8.1),
+		Sessions: signals.Sessions{Begun: 1919, Whole: 81, Broken: 1800, Missing: map[string]int64{"token": 1700, "id": 3}}}}, {}}}
+	of := func(table Table) (all []string) {
+		for row := range table.Rows() {
+			var fields []string
+			for _, c := range table.Columns {
+				fields = append(fields, c.Head+"="+c.Cells[row].Text)
+			}
+			all = append(all, strings.Join(fields, " "))
+		}
+		return all
+	}
+	names := []string{"api", "plain"}
+	if got, want := of(sessions(s, names)), []string{"cell=api whole=8.10 begun=1,919 whole=81 broken off=1,800 answers without=3 {{id}}, 1,700 {{token}}"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	table := Kinds(s, names)
+	if got := of(table); table.Title != "Steps of the session" || len(got) != 2 || !strings.HasPrefix(got[0], "cell=api step=GET / good=91.9 ") || !strings.HasPrefix(got[1], "cell=api step=POST /orders good=– ") {
+		t.Errorf("%s: %q", table.Title, got)
 	}
 }
 

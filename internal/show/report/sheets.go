@@ -11,7 +11,7 @@ import (
 // them.
 func newSheets(s *summary.Summary, names []string) []Table {
 	var all []Table
-	for _, of := range []func(*summary.Summary, []string) Table{Kinds, distributions, runs, starts, dependencies} {
+	for _, of := range []func(*summary.Summary, []string) Table{sessions, Kinds, distributions, runs, starts, dependencies} {
 		if t := of(s, names); t.Rows() > 0 {
 			t.measured()
 			t.Most = manyRows

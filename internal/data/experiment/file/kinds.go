@@ -197,7 +197,7 @@ var kinds = map[string]*kind{
 	// A value that a session captures. The other placeholders have their names.
 	"valueName": matching("^[A-Za-z][A-Za-z0-9_]{0,63}$", "is not the name of a value: use letters, digits and _, a letter first", "string").
 		unless(func(s string) error {
-			if slices.Contains([]string{"session", "seq", "uuid", "rand"}, s) {
+			if slices.Contains([]string{"session", "session_id", "seq", "uuid", "rand", "urlquery"}, s) {
 				return fmt.Errorf("{{%s}} is a placeholder of its own; choose another name", s)
 			}
 			return nil
