@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/platform/local"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/internal/platform/ports"
 	"github.com/millicore/millicore/internal/platform/supervise"
@@ -43,6 +45,10 @@ func (d *docker) Check(e *experiment.Experiment) error {
 	}
 	if e.Measure.Resize {
 		errs = append(errs, checkResize(e.Cells))
+	}
+	if slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool { return c.Load.Target() != nil }) {
+		_, err := local.FindAgent(filepath.Join(d.options.Programs, "millicore-agent"))
+		errs = append(errs, err)
 	}
 	if err := supervise.JoinDistinct(errs); err != nil || d.options.HostNetwork || d.options.DryRun {
 		return err

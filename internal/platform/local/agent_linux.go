@@ -43,7 +43,7 @@ type agent struct {
 }
 
 func (l *local) startAgent(trial, index int) (*agent, error) {
-	program, err := l.agentProgram()
+	program, err := FindAgent(l.options.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +114,10 @@ func (a *agent) wait(cmd *exec.Cmd) {
 	close(a.exited)
 }
 
-// agentProgram finds the agent's file.
-func (l *local) agentProgram() (string, error) {
-	if l.options.Agent != "" {
-		return findProgram(l.options.Agent, "", os.Getenv("PATH"))
+// FindAgent finds the agent's file; named may be its path.
+func FindAgent(named string) (string, error) {
+	if named != "" {
+		return findProgram(named, "", os.Getenv("PATH"))
 	}
 	self, err := os.Executable()
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform/local/group"
 	"github.com/millicore/millicore/test/testkit"
 )
@@ -84,5 +85,13 @@ func TestAgentThatIsNotThere(t *testing.T) {
 	t.Setenv("PATH", "/nonexistent")
 	if _, err := p.Agent(t.Context(), 1, 0); err == nil || !strings.Contains(err.Error(), "make build") {
 		t.Errorf("error %v", err)
+	}
+	// It is known before anything starts. A benchmark needs none.
+	cells := []experiment.Cell{{Load: experiment.Load{Rate: &experiment.Target{Value: 1}}}}
+	if err := p.Check(&experiment.Experiment{Cells: cells}); err == nil || !strings.Contains(err.Error(), "make build") {
+		t.Errorf("error %v", err)
+	}
+	if err := p.Check(&experiment.Experiment{Cells: make([]experiment.Cell, 1)}); err != nil {
+		t.Error(err)
 	}
 }

@@ -141,6 +141,10 @@ func (l *local) Check(e *experiment.Experiment) error {
 			}
 		}
 	}
+	if slices.ContainsFunc(e.Cells, func(c experiment.Cell) bool { return c.Load.Target() != nil }) {
+		_, err := FindAgent(l.options.Agent)
+		errs = append(errs, err)
+	}
 	return supervise.JoinDistinct(errs)
 }
 
