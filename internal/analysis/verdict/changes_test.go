@@ -100,7 +100,11 @@ func TestChangesAreOneFamily(t *testing.T) {
 // first cell.
 func TestComparisonsOfAChangeGoFromOldToNew(t *testing.T) {
 	s := drawn(rand.New(rand.NewPCG(36, 2)), map[string]float64{"p99": 2}).Common
-	s.Experiment.Server = &experiment.Server{Settings: []experiment.Setup{{Service: "new"}, {Service: "old", Before: true}}}
+	run := experiment.Experiment{
+		Server:  &experiment.Server{Settings: []experiment.Setup{{Service: "new"}, {Service: "old", Before: true}}},
+		Measure: experiment.Measure{Common: &experiment.Common{}},
+	}
+	s.Experiment.Server = run.At(100).Server // as in the record of the common load
 	for i := range s.Cells {
 		s.Cells[i].Cell = i
 	}

@@ -37,7 +37,7 @@ func (e *Experiment) At(load float64) *Experiment {
 	}
 	m := &at.Measure
 	m.Warmup, m.Duration, m.Repeats, m.Common = common.Warmup, common.Duration, common.Repeats, nil
-	at.Profile, at.Claims, at.Server = false, nil, nil
+	at.Profile, at.Claims = false, nil
 	return &at
 }
 

@@ -21,8 +21,11 @@ func TestTheSecondPartHoldsOneLoad(t *testing.T) {
 	if m := at.Measure; m.Warmup != time.Second || m.Duration != 4*time.Second || m.Repeats != 6 || m.Interval != 500*time.Millisecond || m.Common != nil {
 		t.Errorf("%+v", m)
 	}
-	if at.Profile || at.Claims != nil || at.Server != nil || at.CommonLoad() != nil {
+	if at.Profile || at.Claims != nil || at.CommonLoad() != nil {
 		t.Error("what belongs to the searches is in the second part too")
+	}
+	if at.Server != e.Server {
+		t.Error("the second part does not know which cell is the server before a change")
 	}
 	if !e.Cells[0].Load.Find || e.Cells[0].Load.Rate.Value != 50 || e.CommonLoad() == nil {
 		t.Error("the searches have changed")
