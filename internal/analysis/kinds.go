@@ -19,7 +19,8 @@ type kindFrame struct {
 	servers int // frames of replicas that have their CPU time
 	unknown bool
 	ended   map[string]int64
-	waits   int64 // requests in flight at the end of the frame
+	grown   map[string]int64 // requests that were sent less those that ended
+	waits   int64            // requests in flight at the end of the frame
 }
 
 func (k *kindFrames) add(f *signals.Frame, service string) {
@@ -32,7 +33,7 @@ func (k *kindFrames) add(f *signals.Frame, service string) {
 	}
 	one := (*k)[f.Seq]
 	if one == nil {
-		one = &kindFrame{ended: map[string]int64{}}
+		one = &kindFrame{ended: map[string]int64{}, grown: map[string]int64{}}
 		(*k)[f.Seq] = one
 	}
 	if server {
@@ -45,25 +46,33 @@ func (k *kindFrames) add(f *signals.Frame, service string) {
 	}
 	for name, of := range f.Client.Kinds {
 		one.ended[name] += of.Ended
+		one.grown[name] += of.Sent - of.Ended
 	}
 	one.waits += f.Client.InFlight
 }
 
-// mostWaiting is the share of the requests of a frame that may be in flight at its end. Of more,
-// the CPU time is largely in another frame than their end.
-const mostWaiting = 0.1
+// mostInFlight are shares of the requests of a frame that may be in flight at its start and at its
+// end; the second, if the first leaves too few frames, as of requests that wait for a database. Of
+// more, the CPU time is largely in another frame than their end.
+var mostInFlight = []float64{0.1, 0.3}
 
-// intervals are the frames in which few requests were in flight at the end.
-func (k kindFrames) intervals(names []string) (all []endpoints.Interval) {
+// intervals are the frames in which at most this share of the requests was in flight at the start
+// and at the end. By the end alone, frames would be chosen in which more requests ended than the
+// CPU time is of.
+func (k kindFrames) intervals(names []string, most float64) (all []endpoints.Interval) {
 	for _, seq := range slices.Sorted(maps.Keys(k)) {
 		one := k[seq]
+		before := k[seq-1]
+		if before == nil || one.servers == 0 || one.unknown {
+			continue
+		}
 		i := endpoints.Interval{CPU: one.cpu}
 		sum := int64(0)
 		for _, name := range names {
 			n := one.ended[name]
-			i.Ended, sum = append(i.Ended, float64(n)), sum+n
+			i.Ended, i.Grown, sum = append(i.Ended, float64(n)), append(i.Grown, float64(one.grown[name])), sum+n
 		}
-		if one.servers > 0 && !one.unknown && sum > 0 && float64(one.waits) <= mostWaiting*float64(sum) {
+		if sum > 0 && float64(max(before.waits, one.waits)) <= most*float64(sum) {
 			all = append(all, i)
 		}
 	}
@@ -77,11 +86,14 @@ func kindsOf(all *sums.Total, trials []*trial, fewest int) []summary.KindFigures
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(all.Client.Kinds))
-	var intervals []endpoints.Interval
-	for _, t := range trials {
-		intervals = append(intervals, t.kinds.intervals(names)...)
+	var costs []endpoints.Cost
+	for i := 0; i < len(mostInFlight) && costs == nil; i++ {
+		var intervals []endpoints.Interval
+		for _, t := range trials {
+			intervals = append(intervals, t.kinds.intervals(names, mostInFlight[i])...)
+		}
+		costs = endpoints.Costs(intervals, fewest)
 	}
-	costs := endpoints.Costs(intervals, fewest)
 	figures := make([]summary.KindFigures, len(names))
 	ended := 0.0
 	for i, name := range names {

@@ -9,7 +9,8 @@ import (
 	"github.com/millicore/millicore/internal/data/signals"
 )
 
-// A frame counts if its CPU time is known and few of its requests were in flight at its end.
+// A frame counts if its CPU time is known and few of its requests were in flight at its start and
+// at its end.
 func TestIntervalsOfKinds(t *testing.T) {
 	var k kindFrames
 	server := func(seq int, cpu *float64, phase signals.Phase) {
@@ -17,24 +18,31 @@ func TestIntervalsOfKinds(t *testing.T) {
 	}
 	client := func(seq int, inFlight, a, b int64) {
 		k.add(&signals.Frame{Seq: seq, Phase: signals.Measure, Client: &signals.Client{InFlight: inFlight,
-			Kinds: map[string]*signals.Kind{"a": {Ended: a}, "b": {Ended: b}}}}, "api")
+			Kinds: map[string]*signals.Kind{"a": {Sent: a + 1, Ended: a}, "b": {Sent: 2 * b, Ended: b}}}}, "api")
 	}
-	// Two replicas and two agents.
-	server(1, new(0.25), signals.Measure)
 	server(1, new(0.5), signals.Measure)
-	client(1, 2, 20, 5)
-	client(1, 1, 10, 5)
+	client(1, 1, 20, 5) // what was in flight at the start is not known
+	// Two replicas and two agents.
+	server(2, new(0.25), signals.Measure)
 	server(2, new(0.5), signals.Measure)
-	client(2, 3, 20, 5) // many are in flight
-	server(3, nil, signals.Measure)
-	client(3, 0, 20, 5)
-	client(4, 0, 20, 5) // no replica
-	server(5, new(0.5), signals.Measure)
-	client(5, 0, 0, 0)
-	server(6, new(9.), signals.Warmup)
-	k.add(&signals.Frame{Seq: 1, Phase: signals.Measure, Of: "db", Server: &signals.Server{CPU: new(9.)}}, "api")
-	want := []endpoints.Interval{{CPU: 0.75, Ended: []float64{30, 10}}}
-	if d := cmp.Diff(want, k.intervals([]string{"a", "b"})); d != "" {
+	client(2, 2, 20, 5)
+	client(2, 1, 10, 5)
+	server(3, new(0.5), signals.Measure)
+	client(3, 3, 20, 5) // many are in flight at the end
+	server(4, new(0.5), signals.Measure)
+	client(4, 0, 20, 5) // and at the start
+	server(5, nil, signals.Measure)
+	client(5, 0, 20, 5)
+	client(6, 0, 20, 5) // no replica
+	server(7, new(0.5), signals.Measure)
+	client(7, 0, 0, 0)
+	server(8, new(9.), signals.Warmup)
+	k.add(&signals.Frame{Seq: 2, Phase: signals.Measure, Of: "db", Server: &signals.Server{CPU: new(9.)}}, "api")
+	want := []endpoints.Interval{{CPU: 0.75, Ended: []float64{30, 10}, Grown: []float64{2, 10}}}
+	if d := cmp.Diff(want, k.intervals([]string{"a", "b"}, 0.1)); d != "" {
 		t.Error(d)
+	}
+	if more := k.intervals([]string{"a", "b"}, 0.13); len(more) != 3 {
+		t.Errorf("%d frames with up to 13%% in flight, want 3", len(more))
 	}
 }

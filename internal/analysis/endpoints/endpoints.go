@@ -5,15 +5,24 @@
 // It is least squares without an intercept: what the service does beside its requests counts as
 // theirs, as it does in the CPU time per request of a load of one kind. An intercept would not be
 // that work alone: of requests that end in another interval than their CPU time was used, it takes
-// a part. The package is pure.
+// a part.
+//
+// Of a request that is in flight at a boundary, an unknown part of its CPU time falls before it:
+// little if requests wait in a queue, half if they share the CPUs. The intervals show it: a second
+// coefficient of each kind is for the change of its requests in flight. Without it the counts have
+// an error that makes dear kinds too cheap and cheap ones too dear. The package is pure.
 package endpoints
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Interval is what a service did in a part of a trial.
 type Interval struct {
 	CPU   float64   // s
 	Ended []float64 // requests that ended, by kind
+	Grown []float64 // requests that were sent less those that ended, by kind
 }
 
 // Cost is the CPU time of a request of a kind in s, its standard error, and the share that the
@@ -39,26 +48,44 @@ func Costs(all []Interval, fewest int) []Cost {
 	if len(all) < fewest*kinds {
 		return nil
 	}
-	rows, cpu := make([][]float64, len(all)), 0.0
-	totals := make([]float64, kinds)
-	for i, one := range all {
-		rows[i] = one.Ended
+	cpu, totals, changed := 0.0, make([]float64, kinds), make([]int, kinds)
+	for _, one := range all {
 		cpu += one.CPU
-		for k, n := range one.Ended {
-			totals[k] += n
+		for k := range kinds {
+			totals[k] += one.Ended[k]
+			if one.Grown[k] != 0 {
+				changed[k]++
+			}
+		}
+	}
+	rows := make([][]float64, len(all))
+	for i, one := range all {
+		rows[i] = slices.Clone(one.Ended)
+		for k, grown := range one.Grown {
+			if changed[k] >= Few {
+				rows[i] = append(rows[i], grown)
+			}
 		}
 	}
 	costs := fit(rows, all)
+	if costs == nil { // the changes cannot be told from the requests that ended
+		for i := range rows {
+			rows[i] = all[i].Ended
+		}
+		costs = fit(rows, all)
+	}
 	if costs == nil || cpu <= 0 {
 		return nil
 	}
+	costs = costs[:kinds]
 	for k := range costs {
 		costs[k].Share = totals[k] * costs[k].Each / cpu
 	}
 	return costs
 }
 
-// fit is the least squares of the CPU time on the columns of the rows. The errors allow for intervals that scatter by different amounts (HC3, MacKinnon and White 1985).
+// fit is the least squares of the CPU time on the columns of the rows. The errors allow for
+// intervals that scatter by different amounts (HC3, MacKinnon and White 1985).
 func fit(rows [][]float64, all []Interval) (costs []Cost) {
 	n := len(rows[0])
 	// The normal equations, of columns that are scaled to like sizes.

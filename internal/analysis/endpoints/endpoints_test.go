@@ -18,9 +18,91 @@ func drawn(random *rand.Rand, seconds int, rate float64) (all []Interval) {
 			i.Ended = append(i.Ended, n)
 			i.CPU += cost * (n + 0.2*math.Sqrt(n)*random.NormFloat64())
 		}
+		i.Grown = make([]float64, len(costs))
 		all = append(all, i)
 	}
 	return all
+}
+
+// served are two minutes of intervals of half a second of a service with one CPU, busy for 70% of
+// the time with requests as in drawn. It serves them one after another, or all at once.
+func served(random *rand.Rand, atOnce bool) (all []Interval) {
+	type request struct {
+		kind int
+		left float64 // s of CPU time
+	}
+	costs, ends, rate := []float64{0.0003, 0.002, 0.009}, []float64{8.0 / 12, 11.0 / 12, 1}, 0.7/0.00145
+	interval := func() Interval { return Interval{Ended: make([]float64, 3), Grown: make([]float64, 3)} }
+	var queue []request
+	one, now, arrival := interval(), 0.0, random.ExpFloat64()/rate
+	for end := 0.5; end <= 120; {
+		share := 1.0
+		if atOnce {
+			share = max(1, float64(len(queue)))
+		}
+		next := min(arrival, end)
+		for i, r := range queue {
+			if atOnce || i == 0 {
+				next = min(next, now+r.left*share)
+			}
+		}
+		var left []request
+		for i, r := range queue {
+			if atOnce || i == 0 {
+				one.CPU += (next - now) / share
+				r.left -= (next - now) / share
+			}
+			if r.left > 1e-12 {
+				left = append(left, r)
+			} else {
+				one.Ended[r.kind], one.Grown[r.kind] = one.Ended[r.kind]+1, one.Grown[r.kind]-1
+			}
+		}
+		queue, now = left, next
+		switch now {
+		case arrival:
+			kind, drawn := 0, random.Float64()
+			for drawn > ends[kind] {
+				kind++
+			}
+			queue = append(queue, request{kind, costs[kind] * (1 + 0.2*random.NormFloat64())})
+			one.Grown[kind]++
+			arrival += random.ExpFloat64() / rate
+		case end:
+			all, one, end = append(all, one), interval(), end+0.5
+		}
+	}
+	return all
+}
+
+// Requests end in another interval than their CPU time was used. The costs are right on average,
+// whatever part of it was before.
+func TestCostsOfRequestsInFlight(t *testing.T) {
+	truth := []float64{0.0003, 0.002, 0.009}
+	const repeats = 50
+	for name, atOnce := range map[string]bool{"one after another": false, "all at once": true} {
+		covered, sums := 0, make([]float64, 3)
+		for seed := range repeats {
+			costs := Costs(served(rand.New(rand.NewPCG(36, uint64(seed))), atOnce), Enough)
+			if costs == nil {
+				t.Fatal("not known")
+			}
+			for k, c := range costs {
+				sums[k] += c.Each / repeats
+				if math.Abs(c.Each-truth[k]) <= 1.96*c.Error {
+					covered++
+				}
+			}
+		}
+		for k, mean := range sums {
+			if off := mean/truth[k] - 1; math.Abs(off) > 0.06 {
+				t.Errorf("%s: kind %d is off by %.3f on average", name, k, off)
+			}
+		}
+		if share := float64(covered) / (3 * repeats); share < 0.9 || share > 0.985 {
+			t.Errorf("%s: %.3f of the intervals of 95%% have the truth", name, share)
+		}
+	}
 }
 
 func poisson(random *rand.Rand, mean float64) (n float64) {
@@ -65,7 +147,7 @@ func TestCostsHaveAllOfTheCPUTime(t *testing.T) {
 	var even []Interval
 	for range 100 {
 		a := float64(random.IntN(11))
-		even = append(even, Interval{CPU: beside + each*(a+2*(10-a)), Ended: []float64{a, 10 - a}})
+		even = append(even, Interval{CPU: beside + each*(a+2*(10-a)), Ended: []float64{a, 10 - a}, Grown: []float64{0, 0}})
 	}
 	sum := 0.0
 	for k, c := range Costs(even, Enough) {
@@ -84,10 +166,10 @@ func TestCostsThatCannotBeKnown(t *testing.T) {
 	var same, few, never []Interval
 	for i := range 100 {
 		n := float64(i%7 + 1)
-		same = append(same, Interval{CPU: n, Ended: []float64{n, 2 * n}})
-		never = append(never, Interval{CPU: n, Ended: []float64{n, 0}})
+		same = append(same, Interval{CPU: n, Ended: []float64{n, 2 * n}, Grown: []float64{0, 0}})
+		never = append(never, Interval{CPU: n, Ended: []float64{n, 0}, Grown: []float64{0, 0}})
 		if i < 19 {
-			few = append(few, Interval{CPU: n, Ended: []float64{n, float64(i % 3)}})
+			few = append(few, Interval{CPU: n, Ended: []float64{n, float64(i % 3)}, Grown: []float64{0, 0}})
 		}
 	}
 	for name, all := range map[string][]Interval{"one proportion": same, "too few": few, "a kind that never came": never, "none": nil} {
@@ -97,16 +179,24 @@ func TestCostsThatCannotBeKnown(t *testing.T) {
 	}
 }
 
-// Without noise the costs are exact.
+// Without noise the costs are exact: without requests in flight, with them, and if it is not
+// known how many were sent.
 func TestCostsAreExact(t *testing.T) {
-	var all []Interval
+	var none, some, unknown []Interval
 	for i := range 40 {
-		a, b, c := float64(i%5), float64(i%7), float64(i%11)
-		all = append(all, Interval{CPU: 0.5*a + 0.25*b + 8*c, Ended: []float64{a, b, c}})
+		a, b, c, in := float64(i%5), float64(i%7), float64(i%11), float64(i%3)-1
+		one := Interval{CPU: 0.5*a + 0.25*b + 8*c, Ended: []float64{a, b, c}, Grown: []float64{0, 0, 0}}
+		none = append(none, one)
+		one.Grown = []float64{-a, -b, -c}
+		unknown = append(unknown, one)
+		one.CPU, one.Grown = one.CPU+0.3*in*8, []float64{0, 0, in}
+		some = append(some, one)
 	}
-	for k, want := range []float64{0.5, 0.25, 8} {
-		if got := Costs(all, Enough)[k]; math.Abs(got.Each-want) > 1e-9 || got.Error > 1e-9 {
-			t.Errorf("kind %d: %+v, want %v", k, got, want)
+	for name, all := range map[string][]Interval{"none": none, "some": some, "unknown": unknown} {
+		for k, want := range []float64{0.5, 0.25, 8} {
+			if got := Costs(all, Enough)[k]; math.Abs(got.Each-want) > 1e-9 || got.Error > 1e-9 {
+				t.Errorf("%s in flight, kind %d: %+v, want %v", name, k, got, want)
+			}
 		}
 	}
 }

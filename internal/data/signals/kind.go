@@ -2,7 +2,8 @@ package signals
 
 // Kind is what the requests of one kind did, of a load that has several.
 type Kind struct {
-	Ended int64 `json:"ended"` // requests that ended, good or not
+	Sent  int64 `json:"sent,omitempty"` // requests that left
+	Ended int64 `json:"ended"`          // requests that ended, good or not
 	Good  int64 `json:"good"`
 	// Latency is that of Client, of these requests.
 	Latency *Histogram `json:"latency"`
@@ -17,6 +18,13 @@ func (c *Client) KindOf(name string) *Kind {
 		c.Kinds = map[string]*Kind{}
 	}
 	return kindOf(c.Kinds, name)
+}
+
+// Left counts a request that left by the name of its kind; "": it is not counted apart.
+func (c *Client) Left(name string) {
+	if name != "" {
+		c.KindOf(name).Sent++
+	}
 }
 
 func kindOf(kinds map[string]*Kind, name string) *Kind {
@@ -35,7 +43,7 @@ func PlusKinds(sum, more map[string]*Kind) map[string]*Kind {
 	}
 	for name, o := range more {
 		k := kindOf(sum, name)
-		k.Ended, k.Good = k.Ended+o.Ended, k.Good+o.Good
+		k.Sent, k.Ended, k.Good = k.Sent+o.Sent, k.Ended+o.Ended, k.Good+o.Good
 		k.Latency.Merge(o.Latency)
 	}
 	return sum

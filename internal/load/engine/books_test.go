@@ -98,6 +98,7 @@ func whatever(t *rapid.T) Plan {
 func TestAccountsBalance(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := whatever(rt)
+		p.Kinds[0].Name = "all"
 		s := whim(rapid.Uint64().Draw(rt, "service"))
 		s.cost = rapid.SampledFrom([]time.Duration{0, 0, 3 * time.Microsecond, 400 * time.Microsecond}).Draw(rt, "cost")
 		sim := simulate(t, p, s)
@@ -155,6 +156,10 @@ func checkBooks(t *rapid.T, p Plan, cost time.Duration, sum *tally) {
 	}
 	if sum.Sent != sum.Ended()-sum.Refused {
 		t.Errorf("%d requests were sent; %d ended, of which %d were refused", sum.Sent, sum.Ended(), sum.Refused)
+	}
+	if k := sum.Kinds["all"]; k != nil && (k.Sent != sum.Sent || k.Ended != sum.Ended() || k.Good != sum.Good) {
+		t.Errorf("of the kind %d were sent, %d ended and %d were good, of all requests %d, %d and %d",
+			k.Sent, k.Ended, k.Good, sum.Sent, sum.Ended(), sum.Good)
 	}
 	if lag := sum.SendLag.Max(); cost == 0 && lag > time.Microsecond {
 		t.Errorf("send lag %v, on a clock that stands while the loop works", lag)

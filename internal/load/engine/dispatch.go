@@ -207,6 +207,7 @@ func (l *loop) send(i int32, lag time.Duration) {
 	l.join(&l.inFlight, i)
 	if s.intended >= l.counted && !s.resent {
 		l.tally.Sent++
+		l.tally.Left(l.mix.kinds[s.kind].Name)
 		l.tally.SendLag.Record(lag)
 	}
 }
