@@ -22,13 +22,13 @@ const everywhere = "Flags of every command"
 var groupedFlags = map[string][]flagGroup{
 	"try": {
 		{title: "Limits and settings", names: []string{"cpu", "memory", "pids", "env", "user", "as-is", "profile", "against", "image", "volume", "network", "compose", "service", "attach"}},
-		{title: "Requests", names: []string{"get", "post", "curl", "har", "targets", "mix", "session", "openapi", "all-methods", "grpc", "proto", "import-path", "gzip", "max-message", "health", "body", "header", "timeout", "port", "cacert", "ready", "ready-timeout"}},
+		{title: "Requests", names: []string{"get", "post", "curl", "har", "targets", "mix", "session", "openapi", "all-methods", "param", "grpc", "proto", "import-path", "gzip", "max-message", "health", "body", "header", "timeout", "port", "cacert", "ready", "ready-timeout"}},
 		{title: "Objective and search", names: []string{"p99", "availability", "users", "start-rate", "traffic", "repeats", "seed"}},
 		{title: "Output", names: []string{"details", "out", "save", "json", "yes"}},
 	},
 	"load": {
 		{title: "Load", names: []string{"users", "rate", "duration", "requests", "stages", "open", "replay", "speed", "even", "think", "waiting", "warmup", "seed"}},
-		{title: "Requests", names: []string{"method", "header", "body", "body-file", "curl", "har", "targets", "mix", "session", "openapi", "all-methods", "basic-env", "bearer-env", "status", "contains", "timeout", "follow"}},
+		{title: "Requests", names: []string{"method", "header", "body", "body-file", "curl", "har", "targets", "mix", "session", "openapi", "all-methods", "param", "basic-env", "bearer-env", "status", "contains", "timeout", "follow"}},
 		{title: "gRPC", names: []string{"grpc", "proto", "import-path", "gzip", "max-message", "health"}},
 		{title: "Connections", names: []string{"connections", "no-keepalive", "keepalive", "threads", "http2", "streams", "insecure", "cacert", "cert", "key", "session-tickets", "connect-to", "source", "unix-socket"}},
 		{title: "Observe the service", names: []string{"pid", "container"}},

@@ -50,7 +50,7 @@ func mostReplicas(c *experiment.Cell) int {
 }
 
 func loadOf(c *experiment.Cell) summary.Load {
-	s := summary.Load{Kind: "open"}
+	s := summary.Load{Kind: "open", Replay: c.Load.Replay != ""}
 	if c.Load.Benchmark {
 		s.Kind = "benchmark"
 	}

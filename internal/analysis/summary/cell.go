@@ -96,8 +96,9 @@ type Load struct {
 	Users    *float64 `json:"users"`
 	Rate     *float64 `json:"rate"`
 	Requests *int64   `json:"requests"`
-	Stages   bool     `json:"stages"`         // Users or Rate is then the highest target
-	Find     bool     `json:"find,omitempty"` // Users or Rate is then what the search tested last
+	Stages   bool     `json:"stages"`           // Users or Rate is then the highest target
+	Find     bool     `json:"find,omitempty"`   // Users or Rate is then what the search tested last
+	Replay   bool     `json:"replay,omitempty"` // of an access log, at its times
 }
 
 type CPU struct {

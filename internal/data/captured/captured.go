@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/millicore/millicore/internal/data/openapi"
 )
 
 // Format is the syntax of an input.
@@ -59,7 +61,7 @@ type Request struct {
 	Weight  int            // the sum of theirs
 	Check   map[string]any // which answers are good, with the keys of an experiment; nil: the usual ones
 	Needs   []string       // flags for credentials that the input cannot have, of the first entry
-	MadeUp  bool           // a value is made up, because the input has none, of the first entry
+	MadeUp  []string       // parameters, or "the body", whose values are made up, because the input has none, of the first entry
 	// Think and Capture are those of a session's step; "" and nil: it has none.
 	Think   string
 	Capture map[string]string
@@ -92,6 +94,15 @@ type Files func(name string) ([]byte, error)
 
 // Read reads an input. It is an error if it has no request that can be sent.
 func Read(f Format, data []byte, files Files) (*Input, error) {
+	return read(f, data, files, nil)
+}
+
+// ReadOpenAPI reads a description, with values of parameters by their names.
+func ReadOpenAPI(f Format, data []byte, values map[string]string) (*Input, error) {
+	return read(f, data, nil, values)
+}
+
+func read(f Format, data []byte, files Files, values map[string]string) (*Input, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // as Windows' tools begin a file
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
 		return nil, errors.New("it is in UTF-16; save it as UTF-8")
@@ -115,7 +126,7 @@ func Read(f Format, data []byte, files Files) (*Input, error) {
 		c.steps = f == Session
 		err = c.lines(data)
 	default:
-		err = c.openapi(data, f == AllOpenAPI)
+		err = c.openapi(data, openapi.How{All: f == AllOpenAPI, Values: values})
 	}
 	switch {
 	case err != nil:

@@ -27,7 +27,7 @@ type entry struct {
 	think   string
 	capture map[string]string
 	needs   []string // as in Request
-	madeUp  bool
+	madeUp  []string
 	own     bool // of a file for Millicore: braces are placeholders
 }
 

@@ -3,8 +3,8 @@ package captured
 import "github.com/millicore/millicore/internal/data/openapi"
 
 // openapi reads a description of a service: one request of each operation.
-func (c *collector) openapi(data []byte, all bool) error {
-	return openapi.Read(data, all, func(o *openapi.Operation) bool {
+func (c *collector) openapi(data []byte, how openapi.How) error {
+	return openapi.Read(data, how, func(o *openapi.Operation) bool {
 		if o.Skipped != "" {
 			c.skip(o.Skipped)
 			return true

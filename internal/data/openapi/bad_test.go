@@ -30,7 +30,7 @@ func TestMalformedDocuments(t *testing.T) {
 		"a: " + strings.Repeat("[", 1100) + strings.Repeat("]", 1100):                                                   "it has more than 1000 levels",
 		bomb(): "line 6: with its aliases it has more than 1000000 values",
 	} {
-		err := Read([]byte(text), true, func(*Operation) bool { return true })
+		err := Read([]byte(text), How{All: true}, func(*Operation) bool { return true })
 		if err == nil || err.Error() != want {
 			t.Errorf("%.100q\n got %v\nwant %s", text, err, want)
 		}

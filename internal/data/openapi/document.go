@@ -270,6 +270,10 @@ type document struct {
 	root *object
 	at   string // what is read now, for errors
 	err  error  // the first one, which ends the reading
+
+	given map[string]string // values of parameters, by their names
+	used  map[string]bool   // names of given, of requests that are made
+	texts map[string]match  // of patterns, by the pattern and its lengths
 }
 
 // mostHops bounds a chain of references.

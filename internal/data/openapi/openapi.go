@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -20,7 +21,7 @@ type Operation struct {
 	Headers [][2]string
 	Body    string
 	Needs   []string // credentials, which no document has, as in "--header 'Authorization: Bearer TOKEN'"
-	MadeUp  bool     // a value is made up from its type, so the service may refuse it
+	MadeUp  []string // parameters, or "the body", whose values are made up from types, so the service may refuse them
 	Skipped string   // a reason, as in "with a body of type image/png"; "": it has a request
 }
 
@@ -31,15 +32,21 @@ var (
 	changing = []string{"post", "put", "patch", "delete"}
 )
 
-// Read calls each for each operation, until it returns false. Unless all is set, operations
-// whose methods may change data are skipped.
-func Read(data []byte, all bool, each func(*Operation) bool) error {
+// How says how a description is read.
+type How struct {
+	All    bool              // also operations whose methods may change data
+	Values map[string]string // of parameters, by their names, in place of those that the document has
+}
+
+// Read calls each for each operation, until it returns false. It is an error if no operation with
+// a request has one of the parameters of How.
+func Read(data []byte, how How, each func(*Operation) bool) error {
 	tree, err := parse(data)
 	if err != nil {
 		return err
 	}
 	root, _ := tree.(*object)
-	d := &document{root: root}
+	d := &document{root: root, given: how.Values, used: map[string]bool{}, texts: map[string]match{}}
 	second, err := version(root)
 	if err != nil {
 		return err
@@ -61,7 +68,7 @@ func Read(data []byte, all bool, each func(*Operation) bool) error {
 			r := &request{document: d, second: second, item: item, path: path}
 			r.Method = strings.ToUpper(method)
 			r.Name = r.Method + " " + path
-			if d.at = r.Name; slices.Contains(changing, method) && !all {
+			if d.at = r.Name; slices.Contains(changing, method) && !how.All {
 				r.Skipped = "that may change data (--all-methods sends them)"
 			} else {
 				r.fill(d.object(item.get(method)))
@@ -72,6 +79,11 @@ func Read(data []byte, all bool, each func(*Operation) bool) error {
 		}
 		if d.err != nil {
 			return d.err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(how.Values)) {
+		if !d.used[name] {
+			return fmt.Errorf("no operation that is sent has the parameter %q", cut(name))
 		}
 	}
 	return nil

@@ -1,6 +1,8 @@
 package openapi
 
 import (
+	"fmt"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +24,7 @@ func shown(o *Operation) string {
 	if o.Body != "" {
 		line += " " + o.Body
 	}
-	if o.MadeUp {
+	if len(o.MadeUp) > 0 {
 		line += " (made up)"
 	}
 	if len(o.Needs) > 0 {
@@ -34,7 +36,7 @@ func shown(o *Operation) string {
 func wantOperations(t *testing.T, text string, want ...string) {
 	t.Helper()
 	var got []string
-	err := Read([]byte(text), true, func(o *Operation) bool {
+	err := Read([]byte(text), How{All: true}, func(o *Operation) bool {
 		got = append(got, shown(o))
 		return true
 	})
@@ -107,6 +109,87 @@ components:
 		`PUT /other/orders/100 [Content-Type: application/json] {"id":7,"note":"<a>","paid":true,"at":"2026-02-03"} (made up)`,
 		"POST https://eu.shop.example/v1/files [Content-Type: application/x-www-form-urlencoded] name=str&sizes=-1&sizes=-1&kind=a%26b (made up)",
 		"DELETE https://eu.shop.example/v1/files needs --header 'Authorization: Basic USER:PASSWORD in base64' and --header 'Cookie: sid=KEY'")
+}
+
+// Given values replace those of the document, also where it does not describe the
+// parameter. A key that is given is no credential that lacks.
+func TestGivenValues(t *testing.T) {
+	const text = `
+openapi: 3.0.3
+security: [{token: []}, {key: []}]
+paths:
+  /r/{owner}/{repo}:
+    get:
+      parameters:
+      - {name: repo, in: path, required: true, schema: {type: integer}, example: 7}
+      - {name: page, in: query, schema: {type: integer}}
+      - {name: X-Trace, in: header, required: true, schema: {type: string}}
+      - {name: sid, in: cookie, schema: {type: string}}
+      - {name: left, in: query, schema: {type: string}}
+  /open: {get: {security: [], parameters: [{name: n, in: query, required: true, schema: {type: integer}}]}}
+components:
+  securitySchemes:
+    token: {type: http, scheme: bearer}
+    key: {type: apiKey, in: query, name: api key}
+`
+	values := map[string]string{"owner": "golang", "repo": "a/b", "page": "2", "X-Trace": "t,1", "sid": "s", "api key": "k&1"}
+	var got []string
+	err := Read([]byte(text), How{Values: values}, func(o *Operation) bool {
+		got = append(got, shown(o)+" "+strings.Join(o.MadeUp, ","))
+		return true
+	})
+	want := []string{"GET /r/golang/a%2Fb?page=2&api%20key=k%261 [X-Trace: t,1; Cookie: sid=s] ", "GET /open?n=1 (made up) n"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v\n got %s\nwant %s", err, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+	}
+	values["ownr"] = "x"
+	if err := Read([]byte(text), How{Values: values}, func(*Operation) bool { return true }); err == nil || err.Error() != `no operation that is sent has the parameter "ownr"` {
+		t.Error(err)
+	}
+	wantGiven(t, "swagger: '2.0'\npaths: {/a: {post: {parameters: [{name: f, in: formData, type: integer}, {name: g, in: formData, type: string}]}}}", map[string]string{"f": "a b"},
+		"POST /a [Content-Type: application/x-www-form-urlencoded] f=a%20b")
+}
+
+func wantGiven(t *testing.T, text string, values map[string]string, want string) {
+	t.Helper()
+	if err := Read([]byte(text), How{All: true, Values: values}, func(o *Operation) bool {
+		if got := shown(o); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		return true
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Schemas of a few bytes can stand for any amount of work, which is bounded.
+func TestWorkIsBounded(t *testing.T) {
+	var parts, names []string
+	for range 1_000 {
+		parts, names = append(parts, `{"title": "x"}`), append(names, fmt.Sprintf(`"k%d": {"type": "string"}`, len(names)))
+	}
+	for name, c := range map[string][2]string{
+		"repeats of nothing":      {`{"type": "string", "pattern": "((()*)*)*", "minLength": 9000}`, "GET /a?q=%22stringxx"},
+		"a text that never grows": {`{"type": "string", "pattern": "a", "minLength": 9000}`, "GET /a?q=%22stringxx"},
+		"a list of merged parts":  {`{"type": "array", "minItems": 9000, "items": {"allOf": [` + strings.Join(parts, ",") + `]}}`, "GET /a skipped: " + endless},
+		"a list of large objects": {`{"type": "array", "minItems": 9000, "items": {"type": "object", "properties": {` + strings.Join(names, ",") + `}}}`, "GET /a skipped: " + endless},
+	} {
+		err := Read([]byte(`{"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"name": "q", "in": "query", "required": true, "content": {"application/json": {"schema": `+c[0]+`}}}]}}}}`),
+			How{}, func(o *Operation) bool {
+				if got := shown(o); !strings.HasPrefix(got, c[1]) {
+					t.Errorf("%s: %.80s", name, got)
+				}
+				return true
+			})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	steps := 0
+	b := expansion{steps: &steps}
+	if parsed, err := syntax.Parse("((()*)*)*", syntax.Perl); err != nil || b.expand(parsed, 9000) || steps != mostSteps+1 {
+		t.Errorf("%v, %d steps", err, steps)
+	}
 }
 
 func TestOpenAPI31(t *testing.T) {
@@ -197,7 +280,7 @@ components: {schemas: {Endless: {type: object, required: [next], properties: {ne
 		"POST /h skipped: with a schema whose value has no end, or more than 10000 parts",
 		"POST /i")
 	var skipped []string
-	if err := Read([]byte(text), false, func(o *Operation) bool {
+	if err := Read([]byte(text), How{}, func(o *Operation) bool {
 		skipped = append(skipped, o.Skipped)
 		return o.Method != "POST"
 	}); err != nil || len(skipped) != 5 || skipped[4] != "that may change data (--all-methods sends them)" {
@@ -240,7 +323,7 @@ func TestValues(t *testing.T) {
  "x-loop": {"type": "object", "required": ["again"], "properties": {"again": {"$ref": "#/x-loop"}}},
  "x-self": {"allOf": [{"$ref": "#/x-self"}, {"$ref": "#/x-id"}]}, "x-id": {"required": ["id"], "properties": {"id": {"const": 1}}},
  "x-children": {"required": ["children"], "properties": {"children": {"type": "array", "items": {"allOf": [{"$ref": "#/x-children"}]}}}}}`
-		err := Read([]byte(text), true, func(o *Operation) bool {
+		err := Read([]byte(text), How{All: true}, func(o *Operation) bool {
 			if o.Body != want || o.Skipped != "" {
 				t.Errorf("%s\n got %s %s\nwant %s", schema, o.Body, o.Skipped, want)
 			}
@@ -272,7 +355,7 @@ func TestStyles(t *testing.T) {
 		`"in": "query", "style": "deepObject", "example": {"a": [1, {"b": true}]}`: "/{;p*}?p%5Ba%5D%5B%5D=1&p%5Ba%5D%5B%5D%5Bb%5D=true",
 	} {
 		text := `{"openapi": "3.1.0", "paths": {"/{;p*}": {"get": {"parameters": [{"name": "p", ` + parameter + `}, {"name": "p", "in": "path", "example": "{p}"}]}}}}`
-		err := Read([]byte(text), true, func(o *Operation) bool {
+		err := Read([]byte(text), How{All: true}, func(o *Operation) bool {
 			if got := strings.Replace(o.URL, "/%7Bp%7D", "/{;p*}", 1); got != want {
 				t.Errorf("%s\n got %s\nwant %s", parameter, got, want)
 			}

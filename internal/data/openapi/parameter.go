@@ -17,8 +17,21 @@ func (r *request) parameter(p *object, path *string) {
 		schema = p.get("schema")
 	}
 	lower := strings.ToLower(name)
+	given, isGiven := "", false
+	if in != "body" {
+		given, isGiven = r.take(name)
+	}
 	switch {
 	case in == "body":
+		return
+	case in == "formData" && isGiven:
+		fixed := &object{}
+		fixed.set("type", "string")
+		fixed.set("example", given)
+		r.field(name, fixed, true)
+		return
+	case isGiven:
+		r.place(in, name, given, style{}, path)
 		return
 	case in == "formData":
 		r.field(name, p, required)
@@ -52,7 +65,12 @@ func (r *request) parameter(p *object, path *string) {
 	if media != nil {
 		value = compact(value)
 	}
-	s := styleOf(p, in)
+	r.noteMadeUp(name)
+	r.place(in, name, value, styleOf(p, in), path)
+}
+
+// place puts a value into its place.
+func (r *request) place(in, name string, value any, s style, path *string) {
 	switch in {
 	case "path":
 		// Some write the style as RFC 6570 does, as in {;name*}; the style is that of the parameter.

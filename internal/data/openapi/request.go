@@ -22,6 +22,9 @@ type request struct {
 	open      []string // references whose schemas are being followed
 	instance  int      // where those of the present value begin in it
 	values    int      // made so far
+	work      int      // names of schemas that were read for them
+	guessed   bool     // one of them is made up
+	taken     []string // names of the given values in it
 }
 
 func (r *request) fill(operation *object) {
@@ -42,16 +45,26 @@ func (r *request) fill(operation *object) {
 			r.parameter(p, &path)
 		}
 	}
+	path = template.ReplaceAllStringFunc(path, func(part string) string {
+		if value, given := r.take(strings.Trim(part, "{}")); given {
+			return url.PathEscape(value)
+		}
+		return part
+	})
 	if r.Skipped == "" && template.MatchString(path) {
 		r.skip("with a part of the path that is not described")
 	}
 	if r.Skipped == "" {
 		r.body()
+		r.noteMadeUp("the body")
 	}
 	if r.Skipped != "" {
 		return
 	}
 	r.credentials()
+	for _, name := range r.taken {
+		r.used[name] = true
+	}
 	if r.URL = strings.TrimSuffix(base, "/") + path; len(r.query) > 0 {
 		join := "?"
 		if strings.Contains(path, "?") {
@@ -62,6 +75,23 @@ func (r *request) fill(operation *object) {
 }
 
 var template = regexp.MustCompile(`\{[^{}]*\}`)
+
+// take is the given value of a parameter, which is used then.
+func (r *request) take(name string) (string, bool) {
+	value, given := r.given[name]
+	if given {
+		r.taken = append(r.taken, name)
+	}
+	return value, given
+}
+
+// noteMadeUp notes that the values since the last note were made up, if one was.
+func (r *request) noteMadeUp(what string) {
+	if r.guessed && !slices.Contains(r.MadeUp, what) {
+		r.MadeUp = append(r.MadeUp, what)
+	}
+	r.guessed = false
+}
 
 func (r *request) skip(why string) { r.Skipped = cmp.Or(r.Skipped, why) }
 
@@ -134,20 +164,27 @@ func (r *request) credentials() {
 	if !has {
 		alternatives = r.root.list("security")
 	}
+	alternatives = slices.Clone(alternatives)
 	schemes := r.object(r.object(r.root.get("components")).get("securitySchemes"))
 	if r.second {
 		schemes = r.object(r.root.get("securityDefinitions"))
 	}
+	// An alternative whose key is given comes before the others.
+	slices.SortStableFunc(alternatives, func(a, b any) int { return cmp.Compare(r.lacking(schemes, a), r.lacking(schemes, b)) })
 	var first []string
 	for _, one := range alternatives {
 		var needs []string
 		for _, name := range namesOf(r.object(one)) {
-			if need := credential(name, r.object(schemes.get(name))); !slices.Contains(needs, need) {
+			scheme := r.object(schemes.get(name))
+			if r.keyInQuery(scheme) {
+				continue
+			}
+			if need := credential(name, scheme); !slices.Contains(needs, need) {
 				needs = append(needs, need)
 			}
 		}
 		if len(needs) == 0 {
-			return // it may stay without
+			return // it may stay without, or its key is given
 		}
 		headers := !slices.ContainsFunc(needs, func(need string) bool { return !strings.HasPrefix(need, "--header ") })
 		if headers {
@@ -165,6 +202,31 @@ func (r *request) credentials() {
 	}
 }
 
+// lacking is 0 of an alternative of which all keys are given, and 1 of another.
+func (r *request) lacking(schemes *object, alternative any) int {
+	names := namesOf(r.object(alternative))
+	for _, name := range names {
+		scheme := r.object(schemes.get(name))
+		if _, given := r.given[scheme.text("name")]; !given || scheme.text("in") != "query" {
+			return 1
+		}
+	}
+	return min(1, max(0, 1-len(names)))
+}
+
+// keyInQuery sends the key of a scheme that has it in the query, if it is given.
+func (r *request) keyInQuery(scheme *object) bool {
+	if scheme.text("type") != "apiKey" || scheme.text("in") != "query" {
+		return false
+	}
+	name := scheme.text("name")
+	value, given := r.take(name)
+	if pair := escaped(name) + "=" + escaped(value); given && !slices.Contains(r.query, pair) {
+		r.query = append(r.query, pair)
+	}
+	return given
+}
+
 // credential is what a security scheme needs.
 func credential(name string, scheme *object) string {
 	switch kind := scheme.text("type"); {
@@ -173,7 +235,7 @@ func credential(name string, scheme *object) string {
 	case kind == "apiKey" && scheme.text("in") == "cookie":
 		return fmt.Sprintf("--header 'Cookie: %s=KEY'", scheme.text("name"))
 	case kind == "apiKey":
-		return fmt.Sprintf("the query parameter %s (no flag sets it)", scheme.text("name"))
+		return fmt.Sprintf("the query parameter %s (--param sets it)", scheme.text("name"))
 	case kind == "basic", kind == "http" && strings.EqualFold(scheme.text("scheme"), "basic"):
 		return "--header 'Authorization: Basic USER:PASSWORD in base64'"
 	case kind == "mutualTLS":

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -23,12 +24,18 @@ const anyText = "string"
 
 // text is a text of a schema: of its pattern, its format or its length. A pattern that cannot
 // be met, such as one with a look ahead, has no effect.
-func text(m *object) string {
+func (d *document) text(m *object) string {
 	least := int(min(figure(m, "minLength", 0), mostValues))
 	most := int(figure(m, "maxLength", mostValues))
 	if pattern := m.text("pattern"); pattern != "" {
-		if text, ok := matching(pattern, least, most); ok {
-			return text
+		key := fmt.Sprint(least, most, pattern)
+		found, known := d.texts[key]
+		if !known {
+			found.text, found.ok = matching(pattern, least, most)
+			d.texts[key] = found
+		}
+		if found.ok {
+			return found.text
 		}
 	}
 	if text, known := formats[m.text("format")]; known {
@@ -39,6 +46,12 @@ func text(m *object) string {
 		text += strings.Repeat("x", least-len(text))
 	}
 	return text[:min(len(text), most)]
+}
+
+// match is a text of a pattern, if there is one.
+type match struct {
+	text string
+	ok   bool
 }
 
 // mostPattern bounds the length of a pattern, because trying it takes as long.
@@ -57,13 +70,17 @@ func matching(pattern string, least, most int) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	written := 0
+	written, before, steps := 0, -1, 0
 	for repeats := 1; repeats <= max(1, least) && written < mostValues; repeats++ {
-		var b strings.Builder
-		if !expand(&b, parsed, repeats) {
+		b := expansion{steps: &steps}
+		if !b.expand(parsed, repeats) {
 			return "", false
 		}
 		text := b.String()
+		if len(text) == before {
+			return "", false // more repeats make it no longer
+		}
+		before = len(text)
 		written += len(text)
 		if n := utf8.RuneCountInString(text); n >= least && n <= most && match.MatchString(text) {
 			return text, true
@@ -72,10 +89,19 @@ func matching(pattern string, least, most int) (string, bool) {
 	return "", false
 }
 
+// expansion is a text of an expression.
+type expansion struct {
+	strings.Builder
+	steps *int // of all expansions of a pattern: what repeats may be empty, so the text's length bounds nothing
+}
+
+// mostSteps bounds the steps for a pattern.
+const mostSteps = 100_000
+
 // expand writes a text of an expression. What may repeat does so as often as repeats, if it
 // can.
-func expand(b *strings.Builder, e *syntax.Regexp, repeats int) bool {
-	if b.Len() > mostValues {
+func (b *expansion) expand(e *syntax.Regexp, repeats int) bool {
+	if *b.steps++; *b.steps > mostSteps || b.Len() > mostValues {
 		return false
 	}
 	times, least, most := 1, 0, repeats
@@ -92,7 +118,7 @@ func expand(b *strings.Builder, e *syntax.Regexp, repeats int) bool {
 	case syntax.OpNoMatch:
 		return false
 	case syntax.OpAlternate:
-		return expand(b, e.Sub[0], repeats)
+		return b.expand(e.Sub[0], repeats)
 	case syntax.OpQuest:
 		times = 0
 	case syntax.OpStar, syntax.OpPlus:
@@ -105,7 +131,7 @@ func expand(b *strings.Builder, e *syntax.Regexp, repeats int) bool {
 	}
 	for range times {
 		for _, sub := range e.Sub {
-			if !expand(b, sub, repeats) {
+			if !b.expand(sub, repeats) {
 				return false
 			}
 		}

@@ -41,8 +41,12 @@ func (r *request) hasExample(of *object) bool {
 	return has
 }
 
-// mostValues bounds the values of one request.
-const mostValues = 10_000
+// mostValues bounds the values of one request, and mostWork the names of the schemas that are
+// read for them: each value of a list may have a large schema.
+const (
+	mostValues = 10_000
+	mostWork   = 300_000
+)
 
 // schema makes a value of a schema; false if the value would have no end.
 func (r *request) schema(node any) (any, bool) {
@@ -52,7 +56,7 @@ func (r *request) schema(node any) (any, bool) {
 		return nil, false
 	}
 	m, ok := r.flatten(node)
-	if !ok {
+	if !ok || r.work > mostWork {
 		return nil, false
 	}
 	if value, known := r.known(m); known {
@@ -73,14 +77,14 @@ func (r *request) schema(node any) (any, bool) {
 	case "null":
 		return nil, true
 	case "integer", "int", "long": // the last two are of no version, but common
-		r.MadeUp = true
+		r.guessed = true
 		return number(m, true), true
 	case "number", "float", "double":
-		r.MadeUp = true
+		r.guessed = true
 		return number(m, false), true
 	}
-	r.MadeUp = true
-	return text(m), true
+	r.guessed = true
+	return r.text(m), true
 }
 
 // known is the value that a schema names.
@@ -117,8 +121,9 @@ func (r *request) flatten(node any) (*object, bool) {
 				return r.err == nil
 			}
 		}
+		r.work += 1 + len(namesOf(m)) + len(namesOf(objectOf(m.get("properties"))))
 		for _, part := range m.list("allOf") {
-			if !merge(part, false) {
+			if r.work > mostWork || !merge(part, false) {
 				return false
 			}
 		}
@@ -227,9 +232,15 @@ func typeOf(m *object) string {
 func (r *request) properties(m *object) (any, bool) {
 	o := &object{}
 	properties := r.object(m.get("properties"))
+	isRequired := map[any]bool{}
+	for _, one := range m.list("required") {
+		if name, isText := one.(string); isText {
+			isRequired[name] = true
+		}
+	}
 	for _, name := range namesOf(properties) {
 		property := r.object(properties.get(name))
-		required := slices.Contains(m.list("required"), any(name))
+		required := isRequired[name]
 		if property.get("readOnly") == true || !required && !r.hasExample(property) {
 			continue
 		}

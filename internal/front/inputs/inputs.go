@@ -5,6 +5,7 @@
 package inputs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,8 @@ type Flags struct {
 	Session string
 
 	OpenAPI    string
-	AllMethods bool // of OpenAPI, also those that may change data
+	AllMethods bool     // of OpenAPI, also those that may change data
+	Params     []string // of OpenAPI: NAME=VALUE
 }
 
 // Define defines the flags.
@@ -43,6 +45,7 @@ func (f *Flags) Define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Mix, "mix", "", "send the requests of this `FILE`: JSON lines with method, path or url, headers, body and weight")
 	flags.StringVar(&f.Session, "session", "", "send the requests of this `FILE` in their order, as sessions of users: JSON lines as those of --mix, with think and capture in place of weight")
 	flags.StringVar(&f.OpenAPI, "openapi", "", "send a request for each operation of this OpenAPI or Swagger `FILE` that changes no data, with its examples as values")
+	flags.StringArrayVar(&f.Params, "param", nil, "with --openapi: value of a parameter of all operations that have it, as NAME=VALUE (repeatable)")
 	flags.BoolVar(&f.AllMethods, "all-methods", false, "with --openapi: also send POST, PUT, PATCH and DELETE, which may change data")
 }
 
@@ -54,6 +57,9 @@ var names = []string{"curl", "har", "targets", "mix", "session", "openapi"}
 func (f *Flags) Contradiction(changed func(string) bool, others ...string) error {
 	if changed("all-methods") && !changed("openapi") {
 		return errors.New("--all-methods needs --openapi: other inputs were recorded or written, and all of their methods are sent")
+	}
+	if changed("param") && !changed("openapi") {
+		return errors.New("--param needs --openapi: other inputs have their values")
 	}
 	set := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !changed(name) })
 	if len(set) == 0 {
@@ -130,7 +136,7 @@ func (f *Flags) Read() (*Input, error) {
 		all = append(all, data)
 	}
 	whole := slices.Concat(join(all)...)
-	in, err := captured.Read(format, whole, readFile)
+	in, err := f.read(format, whole)
 	if err != nil {
 		if other, unknown := captured.Detect(whole); unknown == nil && other.String() != format.String() {
 			err = fmt.Errorf("this looks like %v; use --%s", other, names[other])
@@ -138,6 +144,21 @@ func (f *Flags) Read() (*Input, error) {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	return newInput(in, flag, format)
+}
+
+func (f *Flags) read(format captured.Format, data []byte) (*captured.Input, error) {
+	if f.OpenAPI == "" {
+		return captured.Read(format, data, readFile)
+	}
+	values := map[string]string{}
+	for _, param := range f.Params {
+		name, value, ok := strings.Cut(param, "=")
+		if _, twice := values[name]; !ok || name == "" || value == "" || twice {
+			return nil, fmt.Errorf("--param %s: want NAME=VALUE, with each name once", param)
+		}
+		values[name] = value
+	}
+	return captured.ReadOpenAPI(format, data, values)
 }
 
 // newInput makes the files of bodies independent of the working folder: --save may write the
@@ -308,9 +329,13 @@ func (in *Input) Words(host string, given ...string) []string {
 func unknown(s captured.Sent, given []string) (words []string) {
 	madeUp := 0
 	var needs []captured.Count
+	names := map[string]int{}
 	for _, r := range s.Requests {
-		if r.MadeUp {
+		if len(r.MadeUp) > 0 {
 			madeUp += r.Entries
+		}
+		for _, name := range r.MadeUp {
+			names[name] += r.Entries
 		}
 		for _, need := range r.Needs {
 			if slices.ContainsFunc(given, func(header string) bool {
@@ -328,7 +353,11 @@ func unknown(s captured.Sent, given []string) (words []string) {
 		}
 	}
 	if madeUp > 0 {
-		words = append(words, fmt.Sprintf("Made up from types, because the file has no example: values of %s, which the service may refuse.", phrase.Plural(madeUp, "operation")))
+		param := ""
+		if len(names) > 1 || names[body] == 0 {
+			param = " --param NAME=VALUE sets a parameter."
+		}
+		words = append(words, fmt.Sprintf("Made up from types, because the file has no example: values of %s, which the service may refuse: %s.%s", phrase.Plural(madeUp, "operation"), most(names), param))
 	}
 	var all []string
 	for _, c := range needs {
@@ -338,6 +367,23 @@ func unknown(s captured.Sent, given []string) (words []string) {
 		words = append(words, "Credentials, which the file cannot have: "+strings.Join(all, ", ")+".")
 	}
 	return words
+}
+
+// body is the name of a body whose values are made up.
+const body = "the body"
+
+// most names what occurs most often: "owner in 700, repo in 690, and 40 others".
+func most(counts map[string]int) string {
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	var all []string
+	for _, name := range names[:min(shown, len(names))] {
+		all = append(all, fmt.Sprintf("%s in %d", name, counts[name]))
+	}
+	text := strings.Join(all, ", ")
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(", and %s", phrase.Plural(more, "other"))
+	}
+	return text
 }
 
 // changing counts the entries whose methods are not safe (RFC 9110, section 9.2.1).
@@ -351,15 +397,15 @@ func changing(s captured.Sent) (n int) {
 	return n
 }
 
-// shownHosts is how many hosts are named.
-const shownHosts = 5
+// shown is how many hosts or parameters are named.
+const shown = 5
 
 // hosts names dropped hosts: "a.example 3, b.example 1".
 func hosts(dropped []captured.Count) string {
 	var all []string
 	rest := 0
 	for i, d := range dropped {
-		if i < shownHosts {
+		if i < shown {
 			all = append(all, fmt.Sprintf("%d to %s", d.Entries, d.What))
 		} else {
 			rest += d.Entries
@@ -367,7 +413,7 @@ func hosts(dropped []captured.Count) string {
 	}
 	text := strings.Join(all, ", ")
 	if rest > 0 {
-		text += fmt.Sprintf(", and %d to %d other hosts", rest, len(dropped)-shownHosts)
+		text += fmt.Sprintf(", and %d to %d other hosts", rest, len(dropped)-shown)
 	}
 	return text
 }

@@ -108,6 +108,35 @@ func TestSourcesOfRequests(t *testing.T) {
 	}
 }
 
+// Values that are given are sent as they are, and those of which no operation has the name are errors.
+func TestParams(t *testing.T) {
+	file := written(t, "shop.yaml", described)
+	in, err := (&Flags{OpenAPI: file, Params: []string{"id=a/b c=", "k=geheim", "n=7"}}).Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, r := range in.For("").Requests {
+		paths = append(paths, r.Path)
+	}
+	if want := []string{"/v1/a", "/v1/b/a%2Fb%20c=?k=geheim", "/v1/c?n=7"}; !slices.Equal(paths, want) {
+		t.Errorf("%q", paths)
+	}
+	if got := in.Words("")[2:]; !slices.Equal(got, []string{"Credentials, which the file cannot have: --header 'Authorization: Bearer TOKEN' for 1 operation."}) {
+		t.Errorf("%q", got)
+	}
+	for param, want := range map[string]string{
+		"ids=3": `no operation that is sent has the parameter "ids"`,
+		"id":    "--param id: want NAME=VALUE, with each name once",
+		"=3":    "--param =3: want NAME=VALUE, with each name once",
+		"n=1":   "--param n=1: want NAME=VALUE, with each name once",
+	} {
+		if _, err := (&Flags{OpenAPI: file, Params: []string{param, "n=1"}}).Read(); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", param, err)
+		}
+	}
+}
+
 const described = `
 openapi: 3.0.0
 servers: [{url: https://shop.example/v1}]
@@ -126,14 +155,14 @@ func TestWhatIsSentOfADescription(t *testing.T) {
 		false: {
 			"--openapi " + file + ": 6 operations read, 3 used, each equally often, those to shop.example.",
 			"Not sent: skipped: 2 that may change data (--all-methods sends them); dropped: 1 to files.example.",
-			"Made up from types, because the file has no example: values of 1 operation, which the service may refuse.",
-			"Credentials, which the file cannot have: --header 'Authorization: Bearer TOKEN' for 1 operation, the query parameter k (no flag sets it) for 1 operation.",
+			"Made up from types, because the file has no example: values of 1 operation, which the service may refuse: id in 1. --param NAME=VALUE sets a parameter.",
+			"Credentials, which the file cannot have: --header 'Authorization: Bearer TOKEN' for 1 operation, the query parameter k (--param sets it) for 1 operation.",
 		},
 		true: {
 			"--openapi " + file + ": 6 operations read, 4 used, each equally often, those to shop.example; 1 may change data.",
 			"Not sent: skipped: 1 with a part of the path that is not described; dropped: 1 to files.example.",
-			"Made up from types, because the file has no example: values of 1 operation, which the service may refuse.",
-			"Credentials, which the file cannot have: --header 'Authorization: Bearer TOKEN' for 2 operations, the query parameter k (no flag sets it) for 1 operation.",
+			"Made up from types, because the file has no example: values of 1 operation, which the service may refuse: id in 1. --param NAME=VALUE sets a parameter.",
+			"Credentials, which the file cannot have: --header 'Authorization: Bearer TOKEN' for 2 operations, the query parameter k (--param sets it) for 1 operation.",
 		},
 	} {
 		in, err := (&Flags{OpenAPI: file, AllMethods: all}).Read()
@@ -146,7 +175,7 @@ func TestWhatIsSentOfADescription(t *testing.T) {
 		if all {
 			continue
 		}
-		if got := in.Words("", "authorization: Bearer x")[3]; got != "Credentials, which the file cannot have: the query parameter k (no flag sets it) for 1 operation." {
+		if got := in.Words("", "authorization: Bearer x")[3]; got != "Credentials, which the file cannot have: the query parameter k (--param sets it) for 1 operation." {
 			t.Error(got)
 		}
 		mix := in.mix("127.0.0.1:80", map[string]string{"Authorization": "Bearer x"}, nil)
@@ -187,6 +216,8 @@ func TestFlagsThatExcludeEachOther(t *testing.T) {
 		"curl":        "",
 
 		"openapi all-methods": "",
+		"openapi param":       "",
+		"har param":           "--param needs --openapi: other inputs have their values",
 		"har all-methods":     "--all-methods needs --openapi: other inputs were recorded or written, and all of their methods are sent",
 	} {
 		err := new(Flags).Contradiction(func(name string) bool { return slices.Contains(strings.Fields(line), name) }, "get", "body")

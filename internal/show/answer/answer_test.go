@@ -79,6 +79,24 @@ func TestTheCauseOfASlowTail(t *testing.T) {
 	}
 }
 
+// The rate of a replay is that of its log, so the advice is another speed.
+func TestAReplayThatIsTooFast(t *testing.T) {
+	rate, available := 48.9, 63.0
+	late := &summary.Cell{RateRPS: &rate, Causes: &summary.Causes{Requests: 19, Generator: 0.89, Rest: 0.11}, Load: summary.Load{Kind: "open", Replay: true}}
+	if got := answer.OfLoad(late, "http://x/").Do; got != "replay it with a lower --speed, fewer connections, or from another machine." {
+		t.Errorf("%q", got)
+	}
+	slow := &summary.Cell{RateRPS: &rate, Availability: &available, Errors: summary.ErrorCounts{Dropped: 290, Timeouts: 6}, Load: summary.Load{Kind: "open", Replay: true}}
+	got := answer.OfLoad(slow, "http://x/")
+	if got.Why != "it did not keep up with the log: 296 requests waited too long to be sent, or for an answer." || got.Do != "replay it with a lower --speed, or give the service more CPU." {
+		t.Errorf("%+v", got)
+	}
+	slow.Load.Replay = false
+	if got := answer.OfLoad(slow, "http://x/"); got.Why != "" || got.Do != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAFewDisturbedWindowsAreNoCaveat(t *testing.T) {
 	busy := []signals.Neighbour{{Name: "chromium", PID: 4711, Processes: 12, CPUs: 0.8}}
 	long := strings.TrimSpace(strings.Repeat("word ", 50))

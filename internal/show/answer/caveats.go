@@ -307,3 +307,6 @@ func (a *asked) serves() string {
 
 // generatorAdvice is what to do about a generator that is too slow.
 const generatorAdvice = "use a lower rate, fewer connections, or another machine."
+
+// slowerReplay is the same about a replay, whose rate is that of its log.
+const slowerReplay = "replay it with a lower --speed, fewer connections, or from another machine."

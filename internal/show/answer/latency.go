@@ -294,6 +294,9 @@ func (a *asked) single(i int) Answer {
 			answer.Why = fmt.Sprintf("not known: %s of the slow tail is the generator's own.", display.Share(c.Causes.OfGenerator()))
 		}
 		answer.Do = generatorAdvice
+		if c.Load.Replay {
+			answer.Do = slowerReplay
+		}
 	case known && top.Name == "throttling":
 		answer.Why = fmt.Sprintf("its CPU limit: throttling is %s of the slow tail.", top.Text())
 		answer.Do = "raise the CPU limit, or lower the parallelism: millicore try measures both."
@@ -306,6 +309,12 @@ func (a *asked) single(i int) Answer {
 	if c.Causes != nil && c.Causes.Divided() && answer.Why == "" && c.Causes.ThrottlingHigh >= causes.MainShare {
 		answer.Why = fmt.Sprintf("perhaps its CPU limit: throttling is %s of the slow tail.", display.Shares(c.Causes.Throttling, c.Causes.ThrottlingHigh))
 		answer.Do = "measure it without the limit: millicore try does."
+	}
+	if c.Load.Replay && answer.Do == "" && c.Errors.Dropped+c.Errors.Timeouts > 0 {
+		answer.Do = "replay it with a lower --speed, or give the service more CPU."
+		if answer.Why == "" {
+			answer.Why = fmt.Sprintf("it did not keep up with the log: %s waited too long to be sent, or for an answer.", display.Counted(c.Errors.Dropped+c.Errors.Timeouts, "request"))
+		}
 	}
 	met, judged := objectiveMet(c)
 	switch share := c.ThrottledShare(); {

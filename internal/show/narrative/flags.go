@@ -63,6 +63,10 @@ const besideText = "The agents were the limit, not the service, as another warni
 // this version does not know.
 func FlagText(word summary.Flag, c *summary.Cell) string {
 	has := c.Has
+	generatorAdvice := generatorAdvice
+	if c.Load.Replay {
+		generatorAdvice = "Use a lower --speed, fewer connections, or another machine."
+	}
 	switch lag := summary.Finite(c.Generator.SendLagP99US); {
 	case word == summary.FlagFewTrials && c.Trials < verdict.MinRanked:
 		return "Fewer than four trials: the median over trials has no 95% interval, and the cell is not tested against others."

@@ -43,6 +43,8 @@ func TestAFlagSaysWhatItWas(t *testing.T) {
 		"a generator that sent fewer": {"generator_limited", cellOf("go", open(100), lag(2500), func(c *summary.Cell) {
 			c.Generator.Limited, c.Generator.DueRPS, c.Generator.SentRPS = true, ptr(100.0), ptr(80.0)
 		}), "The generator sent 80.0 of 100 requests/s: it was the limit, not the service. Rates are lower bounds. " + generatorAdvice},
+		"a replay that was sent late": {"sent_late", cellOf("go", open(100), lag(2500), func(c *summary.Cell) { c.Load.Replay = true }),
+			"1% of the requests were sent more than 2.50 ms late: latencies include the generator's own delay. Use a lower --speed, fewer connections, or another machine."},
 		"a generator that sent late, and all": {"sent_late", cellOf("go", open(100), lag(2500)), "1% of the requests were sent more than 2.50 ms late: latencies include the generator's own delay. " + generatorAdvice},
 		"a generator of users that waited":    {"generator_limited", cellOf("go", lag(20)), waitedText},
 		"a generator of users that sent late": {"generator_limited", cellOf("go", lag(2500)), flagTexts["generator_limited"]},

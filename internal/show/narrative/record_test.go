@@ -48,6 +48,7 @@ func TestSentencesOfARecord(t *testing.T) {
 	got["flag, of a lag"] = FlagText(summary.FlagSentLate, &summary.Cell{Generator: summary.Generator{SendLagP99US: ptr(2510.0)}})
 	got["flag, of users"] = FlagText(summary.FlagGeneratorLimited, &summary.Cell{Load: summary.Load{Kind: "closed"}, Generator: summary.Generator{SendLagP99US: ptr(20.0)}})
 	got["flag, of agents"] = FlagText(summary.FlagGeneratorLimited, &summary.Cell{Flags: summary.Flags{summary.FlagAgentLost}})
+	got["flag, of a replay"] = FlagText(summary.FlagSentLate, &summary.Cell{Load: summary.Load{Replay: true}, Generator: summary.Generator{SendLagP99US: ptr(2510.0)}})
 	got["flag, of a search"] = FlagText(summary.FlagGeneratorLimited, &summary.Cell{Load: summary.Load{Kind: "open", Find: true}})
 	got["flag, of what was due"] = FlagText(summary.FlagGeneratorLimited, &summary.Cell{Load: summary.Load{Kind: "open"}, Generator: summary.Generator{Limited: true, DueRPS: ptr(101.0), SentRPS: ptr(83.0)}})
 	got["flag, of windows"] = FlagText(summary.FlagNoWindows, &summary.Cell{CPU: summary.CPU{Periods: ptr(int64(100)), ThrottledPeriods: ptr(int64(45))}})
