@@ -20,6 +20,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/spelling"
 	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/compose"
 	"github.com/millicore/millicore/internal/front/inputs"
 	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/lab"
@@ -191,14 +192,16 @@ func runOn(ctx context.Context, where platform.Platform, show *progress.Printer,
 	if err != nil {
 		return err
 	}
-	if err := record.Free(out); err != nil {
-		return usageError{err}
-	}
 	if times, err := strconv.Atoi(os.Getenv("MILLICORE_SEARCH_SPEED")); err == nil { // only tests set it: docs/testing.md
 		e.Hurry(times)
 	}
-	if err := errors.Join(lab.Check(e), where.Check(e)); err != nil {
+	if err := errors.Join(record.Free(out), lab.Check(e), where.Check(e)); err != nil {
 		return usageError{err}
+	}
+	if where, err = compose.Beside(ctx, where, e, show.Note); ctx.Err() != nil {
+		return errProbing
+	} else if err != nil {
+		return fmt.Errorf("run %s: %w", e.Name, err)
 	}
 	l := &lab.Lab{Experiment: e, Platform: where, Programs: programs, Seed: seed, Dir: out, Version: version,
 		Progress: show.Progress, OnSearch: func() { show.FirstAnswer(out) }, Log: show}

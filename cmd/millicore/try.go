@@ -30,8 +30,8 @@ import (
 	"github.com/millicore/millicore/internal/show/report/text"
 )
 
-// errProbing is the error of try that the user stopped before a search began.
-const errProbing = interrupted("interrupted before the search began; nothing was measured, and there is no record")
+// errProbing is the error of a run that the user stopped before anything was measured.
+const errProbing = interrupted("interrupted before the load began; nothing was measured, and there is no record")
 
 // tryFlags are the flags of `millicore try`.
 type tryFlags struct {
@@ -151,7 +151,7 @@ func (f *tryFlags) build(variants []try.Variant) (*experiment.Experiment, error)
 
 // read makes the experiment of settings, with the files that the flags name.
 func (f *tryFlags) read(s file.Settings) (*experiment.Experiment, error) {
-	e, err := file.Build(f.Ask.Name(), s, nil)
+	e, err := file.Build(f.Ask.Name(), s, f.Ask.Compose.Expand)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func TestFlagsOfTryThatContradict(t *testing.T) {
 		{"--compose a.yaml --compose b.yaml --service web --cpu 1 -e A=b --against web:1", ""},
 		{"--compose a.yaml --image nginx", "--compose names the image"},
 		{"--compose a.yaml --network host", "--compose names the image"},
-		{"--compose a.yaml --save b.yaml", "--save: an experiment file has no services of compose files"},
+		{"--compose a.yaml --save b.yaml", ""},
 		{"--compose a.yaml --attach 4242", "--compose is about a server that try starts"},
 		{"--service web", "--service needs --compose"},
 		{"-v ./a:/a", "name its image with --image"},

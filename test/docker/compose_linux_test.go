@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/analysis/summary"
 	"github.com/millicore/millicore/test/dockerd"
 	"github.com/millicore/millicore/test/testkit"
 )
@@ -166,7 +167,8 @@ func composeFolder(t *testing.T) string {
 
 func TestAServiceOfAComposeFileIsTriedBesideItsDatabase(t *testing.T) {
 	dir := composeFolder(t)
-	c := exec.Command(filepath.Join(bench.Programs(), "millicore"), "try", "--compose", filepath.Join(dir, "compose.yaml"), "--service", "web", "--json", "--as-is", "--traffic", "20s")
+	saved := filepath.Join(t.TempDir(), "saved.yaml")
+	c := exec.Command(filepath.Join(bench.Programs(), "millicore"), "try", "--compose", filepath.Join(dir, "compose.yaml"), "--service", "web", "--json", "--as-is", "--traffic", "20s", "--save", saved)
 	c.Dir = t.TempDir()
 	var errs bytes.Buffer
 	c.Stderr = &errs
@@ -187,6 +189,24 @@ func TestAServiceOfAComposeFileIsTriedBesideItsDatabase(t *testing.T) {
 		if !strings.Contains(said, want) {
 			t.Errorf("%s\nwant in it: %s", said, want)
 		}
+	}
+	again(t, cell, saved)
+}
+
+// again runs the saved experiment, which names the compose file, under a load that the service
+// holds, and with the limits of another file.
+func again(t *testing.T, tried *summary.Cell, saved string) {
+	t.Helper()
+	s, _ := run(t, "docker", saved, "--set", "load.find=null", "--set", "load.rate=20", "--set", "measure.duration=3s", "--set", "measure.repeats=1", "--set", "limits.memory=200Mi")
+	cell := &s.Cells[0]
+	if l := cell.Limits; l.CPUMillis == nil || *l.CPUMillis != 300 || l.MemoryBytes == nil || *l.MemoryBytes != 200<<20 {
+		t.Errorf("limits %+v", l)
+	}
+	if cell.Service != tried.Service || len(cell.Dependencies) != 1 || cell.Dependencies[0].Name != "db" || cell.Dependencies[0].Cores == nil {
+		t.Errorf("service %s, dependencies %+v", cell.Service, cell.Dependencies)
+	}
+	if cell.Availability == nil || *cell.Availability < 99 {
+		t.Errorf("availability %v", cell.Availability)
 	}
 }
 

@@ -77,3 +77,46 @@ func Expand(text string, vars map[string]string) (string, error) {
 	}
 	return b.String(), nil
 }
+
+// Escape writes the letters ${ so that they start no name.
+func Escape(text string) string { return strings.ReplaceAll(text, "${", "$${") }
+
+// WithPort is a text in which ${port} is the only name, and $${port} stands for
+// the letters ${port}. Every other ${ is letters.
+func WithPort(text string) string {
+	const name, letters = "${port}", "$${port}"
+	var b strings.Builder
+	for {
+		i := strings.Index(text, name)
+		if i < 0 {
+			return b.String() + Escape(text)
+		}
+		before := text[:i]
+		if strings.HasSuffix(before, "$") {
+			b.WriteString(Escape(before[:i-1]) + letters)
+		} else {
+			b.WriteString(Escape(before) + name)
+		}
+		text = text[i+len(name):]
+	}
+}
+
+// NamesIn are the names in a text's ${}.
+func NamesIn(parts []Segment) []string {
+	var all []string
+	for _, p := range parts {
+		if p.Name != "" {
+			all = append(all, p.Name)
+		}
+	}
+	return all
+}
+
+// Letters is a text without names, each $${ as the letters ${.
+func Letters(parts []Segment) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.Letters)
+	}
+	return b.String()
+}

@@ -3,7 +3,7 @@ package experiment
 import "time"
 
 // Service is what is measured. Exactly one of Workload, Command and Image is
-// set. In Command and Env, ${port} stands for the replica's own port and
+// set, and Image also of a service of compose files. In Command and Env, ${port} stands for the replica's own port and
 // ${NAME.address}, ${NAME.host} and ${NAME.port} for a dependency's (${NAME.url}
 // if it has one). They are known only after it has started; the platform replaces
 // them with Expand, and so ${limits.cpu} and ${limits.memory} (LimitVars).
@@ -12,7 +12,10 @@ type Service struct {
 	Workload string   `json:"workload,omitempty" yaml:"workload,one" enum:"go,node,bun,semaphore" noun:"workload" doc:"A sample service that comes with Millicore."`
 	Command  []string `json:"command,omitempty" yaml:"command,one" names:"late" doc:"The program and its arguments. ${port} is the port to listen on (also in PORT); ${NAME.address} (host:port), ${NAME.host} and ${NAME.port} are a dependency's, and ${NAME.url} is that of a database or of a dependency with a url; ${limits.cpu} and ${limits.memory} as in env."`
 	Image    string   `json:"image,omitempty" yaml:"image,one" doc:"A container image; needs a platform that runs containers."`
-	Args     []string `json:"args,omitempty" yaml:"args" names:"late" doc:"Arguments of an image, in place of its CMD; names as in command."`
+	// Compose are the compose files that the image is of, with whole paths, and Of the service in them.
+	Compose []string `json:"compose,omitempty" yaml:"compose,one" with:"image" doc:"A compose file, or several, of which later ones override: the service runs as there, beside what it depends on. Relative to the experiment file; needs --on docker. Other keys replace what the files have; image then replaces theirs."`
+	Of      string   `json:"compose_service,omitempty" yaml:"service" doc:"The service of the compose file; default: its only one."`
+	Args    []string `json:"args,omitempty" yaml:"args" names:"late" doc:"Arguments of an image, in place of its CMD; names as in command."`
 	// Volumes are mounts of an image, as SplitVolume reads them. A path that begins with a
 	// dot is relative to the lab's own folder, not to the file's.
 	Volumes []string `json:"volumes,omitempty" yaml:"volumes" kind:"volume" doc:"Folders, files and volumes in an image's container, as of docker run --volume: ./data:/data:ro. A path that begins with a dot is relative to the experiment file. Needs --on docker."`

@@ -1,8 +1,8 @@
 // Package compose takes one service of a compose file, and the services that it depends on,
-// as units of a platform: the service is measured, and the others run beside it. The library
-// compose-go reads the file. What cannot be measured is refused with the name of its key, and
-// what has no effect here is noted. The package starts the dependencies, in their order, and
-// measures nothing.
+// as a service of an experiment and as units of a platform: the service is measured, and the
+// others run beside it. The library compose-go reads the file. What cannot be measured is
+// refused with the name of its key, and what has no effect here is noted. The package starts
+// the dependencies, in their order, and measures nothing.
 package compose
 
 import (
@@ -11,7 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,13 +34,35 @@ type Project struct {
 	Notes   []string  `json:"notes,omitempty"`        // about what of the file has no effect
 }
 
-// Read reads a service of compose files, which are merged as docker compose -f does.
+// spelled is how the user writes what is named in an error.
+type spelled struct{ service, override string }
+
+var (
+	asFlags = spelled{"--service", "--compose FILE --compose OVERRIDE"}
+	asKeys  = spelled{"service", "compose: [FILE, OVERRIDE]"}
+)
+
+// Read reads a service of compose files, which are merged as docker compose -f does, for the
+// flags of try.
 func Read(ctx context.Context, files []string, service string) (*Project, error) {
+	return readFor(ctx, files, service, asFlags)
+}
+
+func readFor(ctx context.Context, files []string, service string, by spelled) (*Project, error) {
 	p := &Project{}
 	for _, file := range files {
 		whole, err := filepath.Abs(file)
 		if err != nil {
 			return nil, err
+		}
+		info, err := os.Stat(whole)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("%s does not exist", whole)
+		case err != nil:
+			return nil, err
+		case info.IsDir():
+			return nil, fmt.Errorf("%s is a folder; name the file in it", whole)
 		}
 		p.Files = append(p.Files, whole)
 	}
@@ -47,7 +71,7 @@ func Read(ctx context.Context, files []string, service string) (*Project, error)
 	if err != nil {
 		return nil, oneLine(err)
 	}
-	if service, err = choose(read, service); err != nil {
+	if service, err = choose(read, service, by); err != nil {
 		return nil, err
 	}
 	all := slices.Sorted(maps.Keys(read.Services))
@@ -60,7 +84,7 @@ func Read(ctx context.Context, files []string, service string) (*Project, error)
 	if err != nil {
 		return nil, oneLine(err)
 	}
-	t := translator{project: read, files: files}
+	t := translator{project: read, override: "leave it out in an override file (" + by.override + ")"}
 	for line := range strings.Lines(warnings.String()) {
 		if !strings.Contains(line, "is obsolete") && !slices.Contains(t.notes, strings.TrimSpace(line)) {
 			t.notes = append(t.notes, strings.TrimSpace(line))
@@ -107,7 +131,7 @@ func oneLine(err error) error {
 }
 
 // choose is the service that is meant: the only one of the file if none is named.
-func choose(p *types.Project, name string) (string, error) {
+func choose(p *types.Project, name string, by spelled) (string, error) {
 	all := slices.Sorted(maps.Keys(p.AllServices()))
 	switch {
 	case len(all) == 0:
@@ -115,9 +139,9 @@ func choose(p *types.Project, name string) (string, error) {
 	case name == "" && len(all) == 1:
 		return all[0], nil
 	case name == "":
-		return "", fmt.Errorf("--service is missing: name the one to measure, of %s", phrase.List(all))
+		return "", fmt.Errorf("%s is missing: name the one to measure, of %s", by.service, phrase.List(all))
 	case !slices.Contains(all, name):
-		return "", fmt.Errorf("--service %s: no such service; %s", name, spelling.Hint(name, "services", all))
+		return "", fmt.Errorf("%s %s: no such service; %s", by.service, name, spelling.Hint(name, "services", all))
 	}
 	return name, nil
 }

@@ -14,7 +14,7 @@ import (
 // refuse reports keys with which a service cannot run here, and notes those without an
 // effect that could matter.
 func (t *translator) refuse(s *types.ServiceConfig, measured bool) {
-	const override = "leave it out in an override file (--compose FILE --compose OVERRIDE)"
+	override := t.override
 	for _, c := range []struct {
 		key  string
 		used bool

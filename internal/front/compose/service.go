@@ -40,7 +40,7 @@ type Service struct {
 // translator makes units of services, and collects what is wrong.
 type translator struct {
 	project  *types.Project
-	files    []string
+	override string // what to do with a key that cannot be measured
 	services []Service
 	notes    []string
 	errs     []error

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/attached"
 	"github.com/millicore/millicore/internal/platform/supervise"
 )
 
@@ -59,21 +59,36 @@ func (p *Project) all() []*Service {
 	return append(all, &p.Service)
 }
 
-// leastTimeout is how long a dependency may take to be healthy at least.
+// leastTimeout is how long a service with a health check may take to be healthy at least.
 const leastTimeout = time.Minute
 
-// Start starts the dependencies, which run until the platform is closed, and returns a
+// Patience is how long the service may take to be ready.
+func (s *Service) Patience() time.Duration { return max(leastTimeout, s.Timeout) }
+
+// Beside starts the dependencies, which run until the platform is closed, and returns a
 // platform that gives them to whoever starts a dependency of such a name. Every other unit
-// that it starts is the measured service. logs is a folder for their output.
-func (p *Project) Start(ctx context.Context, on platform.Platform, logs string, note func(string)) (platform.Platform, error) {
-	b := &beside{Platform: on, project: p, running: map[string]platform.Unit{}}
+// that it starts is the measured service. note takes sentences.
+func (p *Project) Beside(ctx context.Context, on platform.Platform, note func(string)) (platform.Platform, error) {
+	return p.start(ctx, on, note, nil)
+}
+
+func (p *Project) start(ctx context.Context, on platform.Platform, note func(string), only []string) (platform.Platform, error) {
+	for _, text := range p.Notes {
+		note(text)
+	}
+	folder, err := attached.NewFolder()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = folder.Remove() }() // the open files of their logs stay
+	b := &beside{Platform: on, project: p, only: only, running: map[string]platform.Unit{}}
 	for i := range p.Needs {
 		s := &p.Needs[i]
 		began := time.Now()
-		u := platform.UnitSpec{Name: s.Unit, Image: s.Image, Command: escaped(s.Args), Env: map[string]string{}, Logs: logs, LogsRemoved: true,
-			Ready: experiment.Ready{Timeout: max(leastTimeout, s.Timeout)}}
+		u := platform.UnitSpec{Name: s.Unit, Image: s.Image, Command: escaped(s.Args), Env: map[string]string{}, Logs: folder.Path, LogsRemoved: true,
+			Ready: experiment.Ready{Timeout: s.Patience()}}
 		for name, value := range s.Env {
-			u.Env[name] = escape(value)
+			u.Env[name] = experiment.Escape(value)
 		}
 		if _, set := s.Env["PORT"]; !set {
 			u.Unset = []string{"PORT"}
@@ -118,13 +133,10 @@ func (p *Project) Running() (all []Service) {
 	return all
 }
 
-// escape writes the letters ${ so that they start no name.
-func escape(text string) string { return strings.ReplaceAll(text, "${", "$${") }
-
 func escaped(all []string) []string {
 	texts := slices.Clone(all)
 	for i := range texts {
-		texts[i] = escape(texts[i])
+		texts[i] = experiment.Escape(texts[i])
 	}
 	return texts
 }
@@ -133,6 +145,7 @@ func escaped(all []string) []string {
 type beside struct {
 	platform.Platform
 	project *Project
+	only    []string // the services that are of the compose file; nil: all
 	running map[string]platform.Unit
 }
 
@@ -143,8 +156,9 @@ func (b *beside) Start(ctx context.Context, u platform.UnitSpec) (platform.Unit,
 	if unit, ok := b.running[u.Name]; ok {
 		return &Kept{unit}, nil
 	}
-	u.Env = maps.Clone(u.Env)
-	b.project.Service.extend(&u)
+	if b.only == nil || slices.Contains(b.only, u.Name) {
+		b.project.Service.extend(&u)
+	}
 	return b.Platform.Start(ctx, u)
 }
 
@@ -166,6 +180,10 @@ func (p *Project) Override(info *platform.ImageInfo) {
 	if c.Entrypoint != nil { // Docker drops the CMD then
 		info.Entrypoint, info.Args = c.Entrypoint, nil
 	}
+	if p.Service.Args != nil {
+		info.Args = p.Service.Args
+	}
+	info.User = cmp.Or(p.Service.User, info.User)
 	if len(c.Health) > 0 || c.NoHealth {
 		info.Health, info.HealthTimeout = c.Health, c.HealthTimeout
 	}

@@ -52,6 +52,12 @@ func facts(cells []*experiment.Cell) report.Facts {
 	each("command", func(c *experiment.Cell) string {
 		return program(c.Service.Workload, c.Service.Command, imageLine(c.Service.Image, c.Service.Args))
 	})
+	each("compose", func(c *experiment.Cell) string {
+		if len(c.Service.Compose) == 0 {
+			return ""
+		}
+		return c.Service.Of + " of " + strings.Join(c.Service.Compose, " and ")
+	})
 	each("folder", func(c *experiment.Cell) string {
 		if c.Service.Dir == "." {
 			return ""

@@ -8,10 +8,12 @@ import (
 	"github.com/millicore/millicore/internal/data/captured"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
+	"github.com/millicore/millicore/internal/front/compose"
 )
 
 // Parse reads an experiment file as file.Parse does, in which load.mix may also name a file of
-// requests, relative to it, in a format that is found by its content. What of them is sent is
+// requests, relative to it, in a format that is found by its content, and services may be those
+// of compose files. What of them is sent is
 // written to out.
 func Parse(path string, data []byte, sets []string, out io.Writer) (*experiment.Experiment, error) {
 	data, err := file.WithMix(data, func(name string) ([]map[string]any, error) {
@@ -25,7 +27,7 @@ func Parse(path string, data []byte, sets []string, out io.Writer) (*experiment.
 	if err != nil {
 		return nil, err
 	}
-	return file.Parse(path, data, sets)
+	return file.ParseWith(path, data, sets, compose.Expander(filepath.Dir(path)))
 }
 
 func detected(name, dir string) (*Input, error) {

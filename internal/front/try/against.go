@@ -73,9 +73,6 @@ func (a *Ask) HoldAgainst(line string) (err error) {
 	}
 	if a.Image != nil {
 		a.Old = &Image{Name: a.Against[0], Args: a.Against[1:], Volumes: a.Image.Volumes, HostNetwork: a.Image.HostNetwork}
-		if a.Compose != nil && len(a.Old.Args) == 0 { // the file is that of both
-			a.Old.Args = a.Compose.Service.Args
-		}
 	}
 	return nil
 }

@@ -3,13 +3,11 @@ package try
 import (
 	"context"
 	"fmt"
-	"maps"
-	"math"
+	"path/filepath"
 	"strconv"
 
+	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/front/compose"
-	"github.com/millicore/millicore/internal/platform"
-	"github.com/millicore/millicore/internal/platform/attached"
 )
 
 // readCompose reads the compose files. What the service has there is the default of the
@@ -22,62 +20,64 @@ func (f *Flags) readCompose(changed func(string) bool) error {
 	if err != nil {
 		return fmt.Errorf("--compose %s: %w", f.Compose[0], err)
 	}
-	a, s := &f.Ask, &p.Service
-	a.Compose, a.Image.Name = p, s.Image
-	if len(a.Image.Args) == 0 {
-		a.Image.Args = s.Args
-	}
+	a, limits := &f.Ask, p.Limits()
+	a.Compose, a.Image.Name = p, p.Service.Image
 	switch {
 	case changed("cpu"):
-	case s.CPU > 0:
-		f.CPU = strconv.FormatInt(int64(math.Round(s.CPU*1000)), 10) + "m"
+	case limits["cpu"] != "":
+		f.CPU = limits["cpu"]
 	default:
-		p.Notes = append(p.Notes, fmt.Sprintf("%s has no CPU limit in the file: it is tried under %s CPU, the default of --cpu.", s.Name, f.CPU))
+		p.Notes = append(p.Notes, fmt.Sprintf("%s has no CPU limit in the file: it is tried under %s CPU, the default of --cpu.", p.Service.Name, f.CPU))
 	}
-	if !changed("memory") && s.Memory > 0 {
-		a.Memory = strconv.FormatInt(s.Memory, 10)
+	if !changed("memory") {
+		a.Memory = limits["memory"]
 	}
-	if !changed("pids") && s.PIDs > 0 {
-		f.PIDs = s.PIDs
+	if f.Port == "" {
+		a.Port = p.Port()
 	}
-	if f.Port == "" && len(s.Ports) == 1 {
-		a.Port = s.Ports[0]
+	if !changed("ready-timeout") && p.Service.Timeout > 0 {
+		a.Ready.Timeout = p.Service.Patience()
 	}
-	if a.User == "" {
-		a.User = s.User
-	}
-	return nil
-}
-
-// composeEnv are the variables that a compose file gives the container.
-func (a *Ask) composeEnv() map[string]string {
-	if a.Compose == nil {
-		return map[string]string{}
-	}
-	return maps.Clone(a.Compose.Service.Env)
-}
-
-// dependencies are those of a compose file that run beside the container, as keys of a
-// service: the platform has started them.
-func (a *Ask) dependencies() (all []any) {
-	if a.Compose == nil {
+	if f.Save == "" {
 		return nil
 	}
-	for _, s := range a.Compose.Running() {
-		all = append(all, map[string]any{"name": s.Unit, "image": s.Image})
+	folder, err := filepath.Abs(filepath.Dir(f.Save))
+	if err == nil {
+		a.composeFrom, err = p.From(folder)
 	}
-	return all
+	return err
 }
 
-// beside starts the dependencies of a compose file.
-func (a *Ask) beside(ctx context.Context, where platform.Platform, note func(string)) (platform.Platform, error) {
-	for _, text := range a.Compose.Notes {
-		note(text)
+// composed sets the service of a compose file, and the limits that it does not have there.
+func (a *Ask) composed(keys map[string]any) map[string]any {
+	keys["compose"], keys["service"] = a.composeFrom, a.Compose.Service.Name
+	if a.composeFrom == nil {
+		keys["compose"] = a.Compose.Files
 	}
-	folder, err := attached.NewFolder()
-	if err != nil {
-		return nil, err
+	if a.Image.Name == a.Compose.Service.Image {
+		delete(keys, "image")
 	}
-	defer func() { _ = folder.Remove() }() // the open files of their logs stay
-	return a.Compose.Start(ctx, where, folder.Path, note)
+	return keys
+}
+
+// limits sets the limits of all services, but for those that the compose file has.
+func (a *Ask) limits(s *file.Settings) {
+	have := a.Compose.Limits()
+	for _, l := range []struct{ flag, key, value string }{{"--cpu", "cpu", a.CPU}, {"--memory", "memory", a.Memory}, {"--pids", "pids", count(a.PIDs)}} {
+		switch of := have[l.key]; {
+		case l.value == of || l.key == "cpu" && a.severalLimits():
+		case l.value == "" && l.key == "cpu": // of a file with a limit
+			s.Set(l.flag, "limits.cpu", nil)
+		default:
+			s.SetGiven(l.flag, "limits."+l.key, l.value)
+		}
+	}
+}
+
+// count is a number as text; "": it is 0.
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ services:
 	if err := f.Fill(func(flag string) bool { return slices.Contains(changed, flag) }); err != nil {
 		t.Fatal(err)
 	}
-	e, err := file.Build(f.Ask.Name(), f.Ask.Settings(AsItIs(&f.Ask)), nil)
+	e, err := file.Build(f.Ask.Name(), f.Ask.Settings(AsItIs(&f.Ask)), f.Ask.Compose.Expand)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ services:
 func TestTheLimitsOfAComposeFileAreThoseOfFlagsNotGiven(t *testing.T) {
 	a, e := filled(t, Flags{CPU: "1"})
 	c := &e.Cells[0]
-	if c.Limits.CPUMillis != 250 || c.Limits.Memory != 64<<20 || c.Service.Port != 80 || c.Service.User != "7" || a.Name() != "try-web" {
+	if c.Limits.CPUMillis != 250 || c.Limits.Memory != 64<<20 || c.Service.Port != 80 || c.Service.User != "" || a.Name() != "try-web" {
 		t.Errorf("limits %+v, port %d, user %s, name %s", c.Limits, c.Service.Port, c.Service.User, a.Name())
 	}
 	if c.Service.Image != "shop/web:2" || !slices.Equal(c.Service.Args, []string{"serve", "$${HOME}"}) || c.Service.Env["DATABASE"] != "db" {
@@ -72,5 +73,39 @@ func TestAnOlderImageRunsInTheSameComposeFile(t *testing.T) {
 	}
 	if a.Old.Name != "shop/web:1" {
 		t.Errorf("old %+v", a.Old)
+	}
+}
+
+// What is saved names the compose file, relative to itself, and what flags changed.
+func TestTheSavedExperimentNamesTheComposeFile(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		flags   Flags
+		changed []string
+		want    string
+	}{
+		{Flags{CPU: "1"}, nil, `services:
+  as-is: {compose: COMPOSE, service: web}
+load:`},
+		{Flags{CPU: "none", Env: []string{"DATABASE=other"}, Ask: Ask{Memory: "1Gi"}}, []string{"cpu", "memory"}, `services:
+  as-is:
+    compose: COMPOSE
+    service: web
+    env: {DATABASE: other}
+limits: {cpu: null, memory: 1Gi}
+`},
+		{Flags{CPU: "250m,1", Against: ""}, []string{"cpu"}, `limits: {cpu: 250m}`},
+		{Flags{CPU: "1", Against: "shop/web:1"}, nil, `old: {compose: COMPOSE, image: "shop/web:1", service: web}`},
+	} {
+		c.flags.Save = filepath.Join(dir, "saved.yaml")
+		a, e := filled(t, c.flags, c.changed...)
+		text, _ := file.Saved(e)
+		relative, err := filepath.Rel(dir, a.Compose.Files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.ReplaceAll(c.want, "COMPOSE", strconv.Quote(relative)); !strings.Contains(text, want) || strings.Contains(text, "db:1") || strings.Contains(text, "abc") {
+			t.Errorf("got\n%s\nwant in it\n%s", text, want)
+		}
 	}
 }

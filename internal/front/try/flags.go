@@ -89,8 +89,6 @@ func (f *Flags) Check(changed func(string) bool) error {
 		return errors.New("--cacert needs --attach: a server that try starts is loaded without TLS")
 	case len(f.Compose) > 0 && (changed("image") || changed("volume") || changed("network")):
 		return errors.New("--compose names the image, the volumes and the networks: leave out --image, --volume and --network, or override them in a second file (--compose FILE --compose OVERRIDE)")
-	case len(f.Compose) > 0 && changed("save"):
-		return errors.New("--save: an experiment file has no services of compose files: leave it out, and repeat the command with --compose")
 	case len(f.Compose) == 0 && changed("service"):
 		return errors.New("--service needs --compose: name the file, as in --compose compose.yaml")
 	case f.Image == "" && (changed("volume") || changed("network")):
@@ -129,7 +127,7 @@ func (f *Flags) Fill(changed func(string) bool) (err error) {
 	a.CPU = a.CPUs[0]
 	caller := Caller(os.Environ())
 	if i := a.Image; i != nil { // it gets nothing of the caller's, as with docker run
-		caller, i.HostNetwork = a.composeEnv(), f.Network == "host"
+		caller, i.HostNetwork = map[string]string{}, f.Network == "host"
 		if i.Volumes, err = Volumes(f.Volumes); err != nil {
 			return err
 		}
@@ -142,7 +140,7 @@ func (f *Flags) Fill(changed func(string) bool) (err error) {
 			return err
 		}
 	}
-	if a.First = f.Start; f.PIDs != experiment.DefaultPIDs {
+	if a.First = f.Start; f.PIDs != experiment.DefaultPIDs || changed("pids") {
 		a.PIDs = f.PIDs
 	}
 	if f.Repeats > 1 {

@@ -54,7 +54,7 @@ func (a *Ask) OpenImages(ctx context.Context, where platform.Platform, note func
 	if a.Compose == nil {
 		return where, nil
 	}
-	return a.beside(ctx, where, note)
+	return a.Compose.Beside(ctx, where, note)
 }
 
 // open makes an image available, and returns the command that it runs.

@@ -27,19 +27,20 @@ import (
 
 // Ask are the flags of `millicore try`.
 type Ask struct {
-	Command []string          // of an image its ENTRYPOINT and arguments, once it is known
-	Image   *Image            // in place of a command of this machine; nil: there is none
-	Against []string          // the command before a change, which Command is held against; nil: there is none
-	Compose *compose.Project  // whose service Image is of; nil: of no compose file
-	Old     *Image            // the image before a change, of which Against is the command then; nil: there is none
-	Dir     string            // working folder
-	Env     map[string]string // the caller's settings that change how runtimes behave; the lab keeps no others of their kind
-	CPU     string            // quantity; "" for none
-	CPUs    []string          // several limits, each in place of CPU; fewer than two: CPU is the only one
-	Memory  string            // likewise
-	PIDs    int               // limit of processes and threads; 0: the default
-	Port    int               // 0: ${port} where the command has it, else it is found
-	Ready   experiment.Ready
+	Command     []string          // of an image its ENTRYPOINT and arguments, once it is known
+	Image       *Image            // in place of a command of this machine; nil: there is none
+	Against     []string          // the command before a change, which Command is held against; nil: there is none
+	Compose     *compose.Project  // whose service Image is of; nil: of no compose file
+	composeFrom any               // its files as the experiment is saved; nil: it is not
+	Old         *Image            // the image before a change, of which Against is the command then; nil: there is none
+	Dir         string            // working folder
+	Env         map[string]string // the caller's settings that change how runtimes behave; the lab keeps no others of their kind
+	CPU         string            // quantity; "" for none
+	CPUs        []string          // several limits, each in place of CPU; fewer than two: CPU is the only one
+	Memory      string            // likewise
+	PIDs        int               // limit of processes and threads; 0: the default
+	Port        int               // 0: ${port} where the command has it, else it is found
+	Ready       experiment.Ready
 	// ReadyTimeoutSet: the user set the time to be ready. Otherwise it follows from the start.
 	ReadyTimeoutSet bool
 	Request         experiment.Request
@@ -89,7 +90,10 @@ func (a *Ask) Name() string {
 // except those that have no effect, and then compares their latencies at one load.
 // Errors name the flags of `millicore try`.
 func (a *Ask) Settings(variants []Variant) file.Settings {
-	const command = "the command"
+	command := "the command"
+	if a.Compose != nil {
+		command = "--compose"
+	}
 	var s file.Settings
 	s.Set("", "name", a.Name())
 	s.Set(command, "about", file.Raw(a.about()))
@@ -103,11 +107,7 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 			one.service(&s, v, "services."+v.Service+".")
 		}
 	}
-	if !a.severalLimits() {
-		s.SetGiven("--cpu", "limits.cpu", a.CPU)
-	}
-	s.SetGiven("--memory", "limits.memory", a.Memory)
-	s.SetGiven("--pids", "limits.pids", a.PIDs)
+	a.limits(&s)
 	a.search(&s)
 	if compared(variants) {
 		s.Set("", "measure.common_load", map[string]any{"repeats": a.compareTrials(), "duration": compareTime})
@@ -121,6 +121,9 @@ func (a *Ask) Settings(variants []Variant) file.Settings {
 // about says what the experiment is about.
 func (a *Ask) about() string {
 	line := strings.Join(secret.Words(written(a.Image, a.Command)), " ")
+	if a.Compose != nil {
+		line = a.Compose.Service.Name + " of " + filepath.Base(a.Compose.Files[0])
+	}
 	if a.Against != nil {
 		return "What changes from " + strings.Join(secret.Words(written(a.Old, a.Against)), " ") + " to " + line
 	}
@@ -147,8 +150,8 @@ func (a *Ask) starts(v Variant) map[string]any {
 	if len(a.Image.Volumes) > 0 {
 		keys["volumes"] = a.Image.Volumes
 	}
-	if all := a.dependencies(); len(all) > 0 {
-		keys["dependencies"] = all
+	if a.Compose != nil {
+		return a.composed(keys)
 	}
 	return keys
 }
@@ -240,6 +243,7 @@ func (a *Ask) service(s *file.Settings, v Variant, at string) {
 	}
 	s.SetGiven("the environment", at+"env", env)
 	switch {
+	case a.Port != 0 && a.Port == a.Compose.Port(): // the file has it
 	case a.Port != 0:
 		s.Set("--port", at+"port", a.Port)
 	case a.fixedPort() != 0:
@@ -291,7 +295,7 @@ func (a *Ask) request(s *file.Settings) {
 // the server takes a port.
 func (a *Ask) text(word string) any {
 	if a.takesPort() {
-		return file.WithPort(word)
+		return file.Raw(experiment.WithPort(word))
 	}
 	return word
 }

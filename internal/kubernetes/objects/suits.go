@@ -42,6 +42,8 @@ func suitsService(c *experiment.Cell) error {
 	switch s := &c.Service; {
 	case c.Load.Benchmark:
 		return errors.New("a benchmark that ends by itself runs with --on local only")
+	case len(s.Compose) > 0:
+		return errors.New("a service of a compose file runs with --on docker only")
 	case s.Command != nil:
 		return errors.New("a command cannot run in a pod: set image: to one that contains it, or use --on local")
 	case !podUser(s.User):

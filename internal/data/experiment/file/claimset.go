@@ -25,7 +25,7 @@ func (d *decoder) readWritten() {
 	if len(d.out.Sets) == 0 {
 		return
 	}
-	was, err := Parse(d.file, []byte(d.out.Source), nil)
+	was, err := ParseWith(d.file, []byte(d.out.Source), nil, d.compose)
 	if err != nil {
 		return
 	}

@@ -15,6 +15,7 @@ type decoder struct {
 	*problems
 	folder     string // of the file
 	root       *node
+	compose    Expand
 	doc        document
 	out        *experiment.Experiment
 	wrote      *written // the file without --set; nil: nothing was set

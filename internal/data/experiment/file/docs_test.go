@@ -25,7 +25,8 @@ func TestTheExperimentsOfTheGuide(t *testing.T) {
 	schema := compiledSchema(t)
 	cells := make(map[string]int)
 	for i, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(guide, -1) {
-		e, err := file.Parse(fmt.Sprintf("block %d", i+1), block[1], nil)
+		compose := func([]string, string) (map[string]any, []error) { return map[string]any{"image": "web"}, nil }
+		e, err := file.ParseWith(fmt.Sprintf("block %d", i+1), block[1], nil, compose)
 		if err != nil {
 			t.Errorf("%v\n%s", err, block[1])
 			continue
@@ -39,7 +40,7 @@ func TestTheExperimentsOfTheGuide(t *testing.T) {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 	}
-	for name, want := range map[string]int{"cpu-limits-and-go": 4, "services": 2, "databases": 2, "actions": 1, "vary": 18 + 3, "ramp": 2, "stages": 1, "shop": 1, "search": 3, "claims": 3, "claims-of-a-ramp": 2, "mine": 3, "on-a-cluster": 1} {
+	for name, want := range map[string]int{"cpu-limits-and-go": 4, "services": 2, "databases": 2, "actions": 1, "vary": 18 + 3, "ramp": 2, "stages": 1, "shop": 1, "search": 3, "compose": 2, "claims": 3, "claims-of-a-ramp": 2, "mine": 3, "on-a-cluster": 1} {
 		if cells[name] != want {
 			t.Errorf("%s has %d cells, want %d", name, cells[name], want)
 		}

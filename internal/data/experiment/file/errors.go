@@ -207,7 +207,7 @@ func (d *decoder) varying(nodes ...*node) []string {
 		if err != nil {
 			continue
 		}
-		for _, name := range namesIn(parts) {
+		for _, name := range experiment.NamesIn(parts) {
 			if _, known := d.cell.values[name]; known && !slices.Contains(all, name) {
 				all = append(all, name)
 			}

@@ -30,26 +30,6 @@ func (v varyValue) String() string {
 	return v.text
 }
 
-// namesIn are the names in a text's ${}.
-func namesIn(parts []experiment.Segment) []string {
-	var all []string
-	for _, p := range parts {
-		if p.Name != "" {
-			all = append(all, p.Name)
-		}
-	}
-	return all
-}
-
-// expandLetters is a text without names, each $${ as the letters ${.
-func expandLetters(parts []experiment.Segment) string {
-	var b strings.Builder
-	for _, p := range parts {
-		b.WriteString(p.Letters)
-	}
-	return b.String()
-}
-
 // expand replaces the names in a text by the cell's values. A text that consists of
 // the name of a null counts as absent, and has its fallback. Names that only the
 // platform knows stay, and so does $${: experiment.Expand replaces them later. This
@@ -115,8 +95,8 @@ func (d *decoder) text(n *node, f *field) (string, bool) {
 	}
 	parts, err := experiment.Segments(n.text)
 	if !f.varies() {
-		if err == nil && len(namesIn(parts)) == 0 {
-			return expandLetters(parts), true
+		if err == nil && len(experiment.NamesIn(parts)) == 0 {
+			return experiment.Letters(parts), true
 		}
 		// A name in the wrong place is not reported again as unused or unknown.
 		d.refer(n, parts, true)
@@ -134,7 +114,7 @@ func (d *decoder) text(n *node, f *field) (string, bool) {
 		return d.expand(n, f, parts)
 	}
 	d.refer(n, parts, f.names == lateNames)
-	return expandLetters(parts), len(namesIn(parts)) == 0
+	return experiment.Letters(parts), len(experiment.NamesIn(parts)) == 0
 }
 
 // fallback is what an absent key stands for.
@@ -148,7 +128,7 @@ func (d *decoder) fallback(f *field) (string, bool) {
 
 // refer notes the names in a text.
 func (d *decoder) refer(n *node, parts []experiment.Segment, late bool) {
-	for _, name := range namesIn(parts) {
+	for _, name := range experiment.NamesIn(parts) {
 		d.references = append(d.references, reference{name: name, node: n, late: late})
 	}
 }

@@ -27,6 +27,7 @@ import (
 //	                     in errors. A bool is true for the last word
 //	keys:"envName"       the kind of a map's keys
 //	names:"cell"         the meaning of ${name} (see names), also below the key
+//	with:"image"         a key that may be there beside this one of those marked one
 //	or:"mix"             another key that may replace a required one
 //	optional:"yes"       if the required key is the name of a null, the item of the
 //	                     list is left out
@@ -47,6 +48,7 @@ type field struct {
 	required bool
 	or       string
 	one      bool
+	with     string
 	optional bool
 	without  []string
 	defaults string
@@ -101,6 +103,7 @@ func fieldsOf(t reflect.Type) []field {
 			required: option == "required",
 			or:       tag.Get("or"),
 			one:      option == "one",
+			with:     tag.Get("with"),
 			optional: tag.Get("optional") != "",
 			without:  strings.Split(tag.Get("without"), ","),
 			defaults: tag.Get("defaults"),

@@ -214,7 +214,7 @@ func (d *decoder) checkSecretsOfVary() {
 // refuseVaried refuses a secret that is made of values of vary.
 func (d *decoder) refuseVaried(n *node, value string) {
 	parts, _ := experiment.Segments(value) // one that is wrong is reported elsewhere
-	for _, name := range namesIn(parts) {
+	for _, name := range experiment.NamesIn(parts) {
 		if d.root.child("vary").child(name).given() {
 			d.wrong(n, "it is a secret by its name, and the labels of cells show ${%s}, of vary; write a service for each value, or {public: ...} for a value that may be shown", name)
 			return

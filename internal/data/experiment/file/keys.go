@@ -56,7 +56,7 @@ func (d *decoder) missing(n *node, f *field, fields []field) bool {
 		}
 		if one.one {
 			choices = append(choices, one.key)
-			if given {
+			if given && !(one.with != "" && n.child(one.with).given()) {
 				chosen = append(chosen, e)
 			}
 		}

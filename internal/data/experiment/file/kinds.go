@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -112,18 +111,13 @@ const (
 	mostCount = 999_999_999
 	mostLevel = 999_999_999
 	mostBound = 999_999_999_999_999
-	mostShare = 1000
 )
 
 var (
 	bareNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 	digits     = regexp.MustCompile(`^[1-9][0-9]*$`)
 
-	pathSyntax    = regexp.MustCompile(`^/([!-"$-~]|\{\{[^}]*\}\})*$`)
-	linkSyntax    = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://[^/]`)
-	portSyntax    = regexp.MustCompile(`^([1-9][0-9]{0,4}|find)$`)
-	percentSyntax = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,9})?$`)
-	shareSyntax   = regexp.MustCompile(`^[1-9][0-9]{0,3}%$`)
+	portSyntax = regexp.MustCompile(`^([1-9][0-9]{0,4}|find)$`)
 
 	// agentsHeaders frame a message, and so the agent sets them.
 	agentsHeaders = []string{"content-length", "expect", "te", "trailer", "transfer-encoding", "upgrade"}
@@ -204,16 +198,16 @@ var kinds = map[string]*kind{
 		}),
 	// A request's path with its query (RFC 9112, section 3.2.1). What stands in
 	// {{…}} is not checked.
-	"path": readBy(readPath, pathSyntax.String(), "string"),
+	"path": readBy(experiment.Path, experiment.PathSyntax.String(), "string"),
 	// That of a load may be what an answer gave, such as its Location.
 	"sentPath": readBy(func(s string) (any, error) {
 		if strings.HasPrefix(s, "{{") {
-			_, err := readPath("/" + s)
+			_, err := experiment.Path("/" + s)
 			return s, err
 		}
-		return readPath(s)
-	}, `^(/|\{\{[^}]*\}\})`+strings.TrimPrefix(pathSyntax.String(), "^/"), "string"),
-	"link":     readBy(readLink, linkSyntax.String(), "string"),
+		return experiment.Path(s)
+	}, `^(/|\{\{[^}]*\}\})`+strings.TrimPrefix(experiment.PathSyntax.String(), "^/"), "string"),
+	"link":     readBy(experiment.Link, experiment.LinkSyntax.String(), "string"),
 	"protocol": oneOf("protocol", experiment.Protocols),
 	"address":  accepted(`^[0-9A-Fa-f:.]+(%.+)?$`, experiment.NoAddress, "is not an IP address, as in 127.0.0.2", "string"),
 	"status":   readBy(func(s string) (any, error) { return signals.StatusNamed(s) }, "^([2-5][0-9][0-9]|[A-Z_]+)$", "integer", "string").within(200, 599),
@@ -241,7 +235,7 @@ var kinds = map[string]*kind{
 		fmt.Sprintf("is not a number from 0 to %d, as in 50 or 2.5", mostLevel), "number", "string").within(0, mostLevel).then(number),
 	"percent": percent(),
 	// A percentage that may exceed 100: a request is not a limit.
-	"share": readBy(readShare, shareSyntax.String(), "string"),
+	"share": readBy(quantity.Share, quantity.ShareSyntax.String(), "string"),
 	// A bound of a metric.
 	"bound": matching(`^[0-9]{1,15}(\.[0-9]{1,9})?$`, "is not a number from 0 up, as in 1.5", "number", "string").
 		within(0, mostBound).then(number).unless(func(s string) error {
@@ -287,18 +281,10 @@ func truth(means bool) *kind {
 }
 
 func percent() *kind {
-	k := readBy(readPercent, percentSyntax.String(), "number", "string")
+	k := readBy(quantity.Percent, quantity.PercentSyntax.String(), "number", "string")
 	none, all := 0.0, 100.0
 	k.above, k.most = &none, &all
 	return k
-}
-
-func readPercent(s string) (any, error) {
-	p, err := strconv.ParseFloat(s, 64)
-	if err != nil || !percentSyntax.MatchString(s) || p <= 0 || p > 100 {
-		return nil, fmt.Errorf("%q is not a percentage above 0 and up to 100, as in 99.9", s)
-	}
-	return p, nil
 }
 
 // accepted is a text that one of Kubernetes' own checks accepts.
@@ -329,25 +315,6 @@ func refuseOwnLabel(s string) error {
 	return nil
 }
 
-func readPath(s string) (any, error) {
-	if !strings.HasPrefix(s, "/") {
-		return nil, fmt.Errorf("%q: a path begins with /", s)
-	}
-	if !pathSyntax.MatchString(s) {
-		return nil, fmt.Errorf("%q: a path is printable ASCII without spaces and #; percent-encode other characters, as in %%20", s)
-	}
-	return s, nil
-}
-
-// readLink reads the URL of something that already runs.
-func readLink(s string) (any, error) {
-	u, err := url.Parse(s)
-	if err != nil || !linkSyntax.MatchString(s) || u.Hostname() == "" {
-		return nil, fmt.Errorf("%q is not a URL with a host, as in postgres://127.0.0.1:5432/shop", s)
-	}
-	return s, nil
-}
-
 // readPort reads a TCP port, or findPort for the word find.
 func readPort(s string) (any, error) {
 	if s == "find" {
@@ -369,15 +336,4 @@ func readDuration(s string) (any, error) {
 		return nil, fmt.Errorf("duration %q is longer than a day", s)
 	}
 	return d, nil
-}
-
-func readShare(s string) (any, error) {
-	number, err := strconv.ParseInt(strings.TrimSuffix(s, "%"), 10, 64)
-	switch {
-	case err == nil && number > 0 && !strings.HasSuffix(s, "%"):
-		return nil, fmt.Errorf("%q is not a percentage; did you mean %q?", s, s+"%")
-	case !shareSyntax.MatchString(s) || number > mostShare:
-		return nil, fmt.Errorf("%q is not a whole percentage from 1%% to %d%%, as in 60%%", s, mostShare)
-	}
-	return number, nil
 }

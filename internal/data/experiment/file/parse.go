@@ -26,6 +26,11 @@ const mostRepeats = 1000
 // error is of the type Errors and has all mistakes. Neither an error nor the
 // experiment's Source, Sets and labels have secrets.
 func Parse(file string, data []byte, sets []string) (*experiment.Experiment, error) {
+	return ParseWith(file, data, sets, nil)
+}
+
+// ParseWith parses like Parse a file that may have services of compose files.
+func ParseWith(file string, data []byte, sets []string, expand Expand) (*experiment.Experiment, error) {
 	p := &problems{file: file}
 	root := readTree(p, 0, data)
 	if root == nil {
@@ -41,21 +46,23 @@ func Parse(file string, data []byte, sets []string) (*experiment.Experiment, err
 		return nil, p.err()
 	}
 	p.refuseHidden(root)
-	return resolve(p, root, string(data), sets)
+	return resolve(p, root, string(data), sets, expand)
 }
 
 // resolve makes an experiment of a tree and of what --set changes in it. source
 // is the tree as text.
-func resolve(p *problems, root *node, source string, sets []string) (*experiment.Experiment, error) {
+func resolve(p *problems, root *node, source string, sets []string, expand Expand) (*experiment.Experiment, error) {
 	spellDatabases(root)
 	applySets(p, root, sets)
 	spellDatabases(root)
 	root.locate("")
 	p.root = root
+	p.fillServices(root, expand)
 	d := &decoder{
 		problems:  p,
 		folder:    filepath.Dir(p.file),
 		root:      root,
+		compose:   expand,
 		out:       &experiment.Experiment{Source: source, Sets: sets},
 		searching: root.find("load.find").given(),
 		// A word that is neither true nor false is reported later.

@@ -58,7 +58,7 @@ func schemaOf(f *field) *jsonschema.Schema {
 	}
 	if element.list {
 		s := typed("array")
-		if f.typ == reflect.TypeFor[[]experiment.Request]() { // or the name of a file: see WithMix
+		if f.typ == reflect.TypeFor[[]experiment.Request]() || f.key == "compose" { // or the name of a file: see WithMix
 			s = typed("array", "string")
 		}
 		s.Items = below
@@ -113,7 +113,11 @@ func structSchema(fields []field) *jsonschema.Schema {
 			notEmpty(property)
 		}
 		if f.one {
-			s.OneOf = append(s.OneOf, given(f.key))
+			only := given(f.key)
+			if f.with != "" {
+				set(only, f.with, typed("null"))
+			}
+			s.OneOf = append(s.OneOf, only)
 		}
 		set(s, f.key, property)
 	}

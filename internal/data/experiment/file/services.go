@@ -208,6 +208,9 @@ func (d *decoder) checkServices() {
 			}
 		}
 		names := map[string]bool{s.name: true}
+		if one := n.child("service"); one.given() && !n.child("compose").given() {
+			d.report(one, "it is that of compose files; name them with compose")
+		}
 		for _, dep := range n.child("dependencies").items {
 			d.checkDependency(dep, names)
 		}

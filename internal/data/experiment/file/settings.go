@@ -46,8 +46,8 @@ func (s *Settings) SetGiven(from, path string, value any) {
 }
 
 // Build resolves an experiment without a file. Its Source is an equivalent file.
-// name is the origin of what the program set, for errors; sets are as for Parse.
-func Build(name string, settings Settings, sets []string) (*experiment.Experiment, error) {
+// name is the origin of what the program set, for errors; expand is as for ParseWith.
+func Build(name string, settings Settings, expand Expand) (*experiment.Experiment, error) {
 	p := &problems{file: name}
 	root := &node{kind: mapNode}
 	for _, s := range settings {
@@ -62,7 +62,7 @@ func Build(name string, settings Settings, sets []string) (*experiment.Experimen
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	return resolve(p, root, string(root.yaml()), sets)
+	return resolve(p, root, string(root.yaml()), nil, expand)
 }
 
 // nodeOf is a Go value as a node. The keys of a map are sorted.
@@ -74,7 +74,7 @@ func nodeOf(value any, at place) *node {
 	case Raw:
 		return single(string(v))
 	case string:
-		return single(escape(v))
+		return single(experiment.Escape(v))
 	case time.Duration:
 		return single(span.Text(v))
 	case float64:
@@ -112,27 +112,4 @@ func (n *node) notUTF8() (text string, found bool) {
 		return !found
 	})
 	return text, found
-}
-
-// escape writes the letters ${ so that they start no name.
-func escape(text string) string { return strings.ReplaceAll(text, "${", "$${") }
-
-// WithPort is a text in which ${port} is the only name, and $${port} stands for
-// the letters ${port}. Every other ${ is letters.
-func WithPort(text string) Raw {
-	const name, letters = "${port}", "$${port}"
-	var b strings.Builder
-	for {
-		i := strings.Index(text, name)
-		if i < 0 {
-			return Raw(b.String() + escape(text))
-		}
-		before := text[:i]
-		if strings.HasSuffix(before, "$") {
-			b.WriteString(escape(before[:i-1]) + letters)
-		} else {
-			b.WriteString(escape(before) + name)
-		}
-		text = text[i+len(name):]
-	}
 }

@@ -327,7 +327,7 @@ func TestAPortIsDistinguishedFromLetters(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := tried()
-			s.Set("", "services.s", map[string]any{"command": []any{"./s", file.WithPort(c.word), c.word}, "env": map[string]any{"A": file.WithPort(c.word)}})
+			s.Set("", "services.s", map[string]any{"command": []any{"./s", file.Raw(experiment.WithPort(c.word)), c.word}, "env": map[string]any{"A": file.Raw(experiment.WithPort(c.word))}})
 			cells := build(t, s).Cells
 			service := cells[len(cells)-1].Service
 			for text, want := range map[string]string{service.Command[1]: c.want, service.Env["A"]: c.want, service.Command[2]: c.word} {

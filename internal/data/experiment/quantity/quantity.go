@@ -1,5 +1,5 @@
-// Package quantity reads CPUs and memory as Kubernetes writes them, and lists of CPUs as the
-// kernel does. An error quotes the text and states what is valid.
+// Package quantity reads CPUs and memory as Kubernetes writes them, lists of CPUs as the
+// kernel does, and percentages. An error quotes the text and states what is valid.
 package quantity
 
 import (
@@ -94,4 +94,32 @@ func CPUs(s string) (any, error) {
 		}
 	}
 	return s, nil
+}
+
+// The syntax of Percent and of Share.
+var (
+	PercentSyntax = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,9})?$`)
+	ShareSyntax   = regexp.MustCompile(`^[1-9][0-9]{0,3}%$`)
+)
+
+// Percent reads a percentage as a float64.
+func Percent(s string) (any, error) {
+	p, err := strconv.ParseFloat(s, 64)
+	if err != nil || !PercentSyntax.MatchString(s) || p <= 0 || p > 100 {
+		return nil, fmt.Errorf("%q is not a percentage above 0 and up to 100, as in 99.9", s)
+	}
+	return p, nil
+}
+
+// Share reads a whole percentage, which may be above 100, as an int64.
+func Share(s string) (any, error) {
+	const most = 1000
+	number, err := strconv.ParseInt(strings.TrimSuffix(s, "%"), 10, 64)
+	switch {
+	case err == nil && number > 0 && !strings.HasSuffix(s, "%"):
+		return nil, fmt.Errorf("%q is not a percentage; did you mean %q?", s, s+"%")
+	case !ShareSyntax.MatchString(s) || number > most:
+		return nil, fmt.Errorf("%q is not a whole percentage from 1%% to %d%%, as in 60%%", s, most)
+	}
+	return number, nil
 }
