@@ -21,7 +21,7 @@ const everywhere = "Flags of every command"
 // stands under "Other flags".
 var groupedFlags = map[string][]flagGroup{
 	"try": {
-		{title: "Limits and settings", names: []string{"cpu", "memory", "pids", "env", "user", "as-is", "profile", "against", "image", "volume", "network", "compose", "service", "attach"}},
+		{title: "Limits and settings", names: []string{"cpu", "memory", "pids", "env", "user", "as-is", "profile", "against", "neighbour", "image", "volume", "network", "compose", "service", "attach"}},
 		{title: "Requests", names: []string{"get", "post", "curl", "har", "targets", "mix", "session", "openapi", "all-methods", "param", "grpc", "proto", "import-path", "gzip", "max-message", "health", "body", "header", "timeout", "port", "cacert", "ready", "ready-timeout"}},
 		{title: "Objective and search", names: []string{"p99", "availability", "users", "start-rate", "traffic", "repeats", "seed"}},
 		{title: "Output", names: []string{"details", "out", "save", "json", "yes"}},

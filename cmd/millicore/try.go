@@ -19,6 +19,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/file"
 	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/dockerflags"
 	"github.com/millicore/millicore/internal/front/progress"
 	"github.com/millicore/millicore/internal/front/try"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -40,18 +41,6 @@ type tryFlags struct {
 	asJSON  bool
 	details bool
 }
-
-// portValue is the value of --port, as try.ParsePort reads it.
-type portValue string
-
-func (p *portValue) Set(text string) error {
-	_, err := try.ParsePort(text, true)
-	*p = portValue(text)
-	return err
-}
-
-func (*portValue) Type() string     { return "port" }
-func (p *portValue) String() string { return string(*p) }
 
 func tryCommand() *cobra.Command { return tryCommandOf(new(tryFlags)) }
 
@@ -113,7 +102,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	flags.StringVar(&f.Post, "post", "", "path to POST instead")
 	flags.StringVar(&f.Body, "body", "", "request body, or @FILE; implies POST unless --get is set")
 	flags.StringArrayVar(&f.Headers, "header", nil, "header of the requests, as in 'Accept: text/html' (repeatable)")
-	flags.VarP((*portValue)(&f.Port), "port", "p", "port that the server listens on; of an image also HOST:CONTAINER, of which the second counts (default: detected)")
+	flags.VarP((*dockerflags.PortValue)(&f.Port), "port", "p", "port that the server listens on; of an image also HOST:CONTAINER, of which the second counts (default: detected)")
 	flags.StringVar(&f.Ask.Ready.Path, "ready", "", "path that answers 200 once the server is ready (default: ready when the port accepts connections, or if that is much later, when it answers)")
 	spanVar(flags, &f.Ask.Ready.Timeout, "ready-timeout", "", 30*time.Second, "how long the server may take to be ready")
 	latencyVar(flags, &f.P99, "p99", 100*time.Millisecond, "objective: maximum p99 latency, with its unit")
@@ -135,6 +124,7 @@ func tryCommandOf(f *tryFlags) *cobra.Command {
 	flags.StringVarP(&f.Ask.User, "user", "u", "", "user that the server runs as: a name, UID[:GID] or caller (default: who called sudo, else the caller)")
 	flags.IntVar(&f.PIDs, "pids", experiment.DefaultPIDs, "limit of processes and threads of the server together")
 	flags.StringVar(&f.Against, "against", "", "command of the server before a change, or with --image or --compose its image: what changed is the answer, as in --against './old --fast'")
+	flags.StringVar(&f.Ask.Neighbour, "neighbour", "", "run threads that use this many `CPUS` beside the server: what its CPU limit costs, and what it protects, is the answer, as in --neighbour 2")
 	flags.StringVar(&f.Attach, "attach", "", "search a service that runs already: a process ID, a container, or a URL; a URL may follow a process or a container")
 	flags.StringVar(&f.CACert, "cacert", "", "with --attach https://…: trust only the authorities whose certificates are in this PEM file")
 	flags.BoolVar(&f.Yes, "yes", false, "with --attach: skip the confirmation prompt for other hosts")

@@ -33,7 +33,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		Start:        c.start(),
 		Kinds:        inSteps(kindsOf(all, c.trials, endpoints.Enough), &c.plan.Load),
 		Sessions:     sessionsOf(&all.Client),
-		Dependencies: dependenciesOf(all, whole), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []summary.TrialFigures{},
+		Dependencies: dependenciesOf(all, whole), Beside: c.beside(all), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []summary.TrialFigures{},
 	}
 	if held {
 		s.LatencyMS, s.ServiceMS = summary.QuantilesOf(all.Client.Latency), summary.QuantilesOf(all.Client.Service)

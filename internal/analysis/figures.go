@@ -38,7 +38,7 @@ func limitsOf(c *experiment.Cell) summary.Limits {
 		return &v
 	}
 	return summary.Limits{CPUMillis: some(c.Limits.CPUMillis), MemoryBytes: some(c.Limits.Memory),
-		BurstMillis: some(c.Limits.BurstMillis), Replicas: c.Limits.Replicas, MostReplicas: mostReplicas(c)}
+		BurstMillis: some(c.Limits.BurstMillis), RequestMillis: some(c.Limits.RequestMillis), Replicas: c.Limits.Replicas, MostReplicas: mostReplicas(c)}
 }
 
 // mostReplicas is the highest number of replicas; 0: their number is fixed.
@@ -128,6 +128,31 @@ func dependenciesOf(all, whole *sums.Total) []summary.Dependency {
 		list = append(list, d)
 	}
 	return list
+}
+
+// isNeighbour reports whether a dependency is a busy neighbour, which its limit throttles on
+// purpose.
+func (c *cell) isNeighbour(name string) bool {
+	n := c.plan.Service.Neighbour()
+	return n != nil && n.Name == name
+}
+
+// beside is how the service and a neighbour divided the CPUs; nil: there is none. all are the
+// sums of the cell.
+func (c *cell) beside(all *sums.Total) *summary.Beside {
+	n := c.plan.Service.Neighbour()
+	if n == nil {
+		return nil
+	}
+	b := &summary.Beside{Wanted: float64(n.Limits.CPUMillis) / 1000}
+	if c.plan.Load.Find {
+		s := c.searches()
+		all = s.Overloaded()
+	}
+	if all != nil && all.Deps[n.Name] != nil {
+		b.Neighbour, b.Service, b.Generator = all.Deps[n.Name].Cores(), all.Server.Cores(), all.Client.Cores()
+	}
+	return b
 }
 
 func float(v *int64) *float64 {

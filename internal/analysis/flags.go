@@ -34,7 +34,7 @@ func (c *cell) flags(s *summary.Cell, whole *sums.Total, attempts []Attempt) sum
 	flag(summary.FlagNoWindows, c.noWindows && s.LatencyMS != nil && c.levels == nil && sums.Value(s.CPU.ThrottledPeriods) > 0)
 	flag(summary.FlagUnsteady, c.levels == nil && !find && c.plan.Load.Replay == "" && 2*c.drifts() > len(c.trials))
 	for _, d := range s.Dependencies {
-		flag(summary.FlagDependencyThrottled, sums.Value(d.ThrottledPeriods) > 0)
+		flag(summary.FlagDependencyThrottled, !c.isNeighbour(d.Name) && sums.Value(d.ThrottledPeriods) > 0)
 		flag(summary.FlagDependencyRestarted, sums.Value(d.Restarts) > 0)
 	}
 	flag(summary.FlagSentLate, s.Generator.SentLate && !s.Generator.Limited)

@@ -28,6 +28,27 @@ func (g Group) CPURequests() Value[[]float64] {
 	return ValueOf(requests)
 }
 
+// Shares converts a CPU request of Kubernetes, in thousandths of a CPU, to CPU shares, as
+// kubelets do: cpu.shares of v1. kubernetes/kubernetes, pkg/kubelet/cm/helpers_linux.go,
+// MilliCPUToShares.
+func Shares(millis int64) int64 {
+	const least, most = 2, 1 << 18
+	return min(max(millis*1024/1000, least), most)
+}
+
+// Weight converts CPU shares to cpu.weight of v2 by the second conversion of [Requests], which
+// makes 1,024 shares the weight of a group that has none set, 100.
+func Weight(shares int64) int64 {
+	switch {
+	case shares <= 2:
+		return 1
+	case shares >= 1<<18:
+		return 10000
+	}
+	l := math.Log2(float64(shares))
+	return int64(math.Ceil(math.Pow(10, (l*l+125*l)/612-7.0/34)))
+}
+
 // Requests converts a weight to the CPU requests of Kubernetes that it can stand for: the
 // least of those that become this weight. nil for the lowest weight, which stands for no
 // request.

@@ -21,6 +21,9 @@ func TestRequests(t *testing.T) {
 		if got := Requests(V1, tt.shares); !slices.Equal(got, []float64{float64(tt.cpus)}) {
 			t.Errorf("v1, %d: got %v", tt.shares, got)
 		}
+		if shares := Shares(1000 * tt.cpus); shares != tt.shares || Weight(shares) != tt.quadratic {
+			t.Errorf("a request of %d: %d shares, a weight of %d", tt.cpus, shares, Weight(shares))
+		}
 		for i, weight := range []int64{tt.linear, tt.quadratic} {
 			got := Requests(V2, weight)
 			if len(got) != 2 || int64(math.Ceil(got[i])) != tt.cpus || float64(tt.cpus)-got[i] > 0.03 {
@@ -59,5 +62,14 @@ func TestCPURequests(t *testing.T) {
 	writeFile(t, file, []byte("x\n"), false)
 	if got := g.CPURequests(); got.State() != Unreadable {
 		t.Errorf("got %v", got)
+	}
+}
+
+// The bounds of the kernel: MinShares and MaxShares of kubelets, and cpu.weight from 1 to 10000.
+func TestWeightsAreBounded(t *testing.T) {
+	for _, tt := range []struct{ millis, shares, weight int64 }{{0, 2, 1}, {1, 2, 1}, {500, 512, 59}, {1_000_000, 1 << 18, 10000}} {
+		if shares := Shares(tt.millis); shares != tt.shares || Weight(shares) != tt.weight {
+			t.Errorf("%dm: %d shares, a weight of %d, want %d and %d", tt.millis, shares, Weight(shares), tt.shares, tt.weight)
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment/span"
@@ -27,7 +26,7 @@ func (l *Lab) commonLoad(ctx context.Context, number int) error {
 	if err != nil {
 		return fmt.Errorf("find the common load: %w", err)
 	}
-	load, without := capacity.CommonLoad(found.Summary, common.Percent/100)
+	load, without := verdict.CommonLoad(found.Summary, common.Percent/100)
 	if load == 0 {
 		var names []string
 		for _, i := range without {
@@ -44,7 +43,7 @@ func (l *Lab) commonLoad(ctx context.Context, number int) error {
 	at := l.Experiment.At(load)
 	if at.Objective != nil && at.Objective.Quantile != "" {
 		needed := verdict.RequestsFor(at.Objective.Quantile)
-		if longer := capacity.CommonDuration(at, load, needed); longer > at.Measure.Duration {
+		if longer := verdict.CommonDuration(at, load, needed); longer > at.Measure.Duration {
 			at.Measure.Duration = longer
 			l.note("each trial takes %s instead of %s, because %s needs %s requests", span.Text(longer), span.Text(common.Duration), at.Objective.Quantile, display.Grouped(needed))
 		}

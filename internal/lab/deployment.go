@@ -12,6 +12,7 @@ import (
 	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/host/proc"
 	"github.com/millicore/millicore/internal/platform"
+	"github.com/millicore/millicore/internal/platform/neighbour"
 )
 
 // deployment is what a trial runs on the platform apart from its agents: the service
@@ -71,14 +72,23 @@ func (d *deployment) startDependency(ctx context.Context, dep *experiment.Depend
 		return nil
 	}
 	var unit platform.Unit
-	if dep.Builtin != "" {
+	switch dep.Builtin {
+	case experiment.Neighbour:
+		spec, err := neighbour.Unit(dep, d.lab.image(&d.cell.Service), d.trial, d.logs)
+		if err == nil {
+			unit, err = d.lab.Platform.Start(ctx, spec)
+		}
+		if err != nil {
+			return err
+		}
+	case experiment.Postgres, experiment.MongoDB:
 		server, err := d.lab.databases.Start(ctx, dep, d.trial, d.logs)
 		if err != nil {
 			return fmt.Errorf("start %q: %w", dep.Name, err)
 		}
 		vars[dep.Name+".url"] = server.URL()
 		unit = server
-	} else {
+	default:
 		var err error
 		env := dep.Environment()
 		unit, err = d.lab.Platform.Start(ctx, platform.UnitSpec{Trial: d.trial, Name: dep.Name, Command: dep.Command, Image: dep.Image,

@@ -64,7 +64,7 @@ func (l *Lab) missing(s *experiment.Service) error {
 		return err
 	}
 	for _, d := range s.Dependencies {
-		if d.Builtin == "" || l.stock != nil {
+		if d.Builtin == "" || d.Builtin == experiment.Neighbour || l.stock != nil {
 			continue
 		}
 		if err := database.Check(d.Builtin); err != nil {

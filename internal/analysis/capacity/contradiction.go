@@ -230,9 +230,9 @@ func Beside(e *experiment.Experiment, cell int) (all []int) {
 }
 
 // lifted reports whether the second cell runs under the conditions of the first one, but
-// without a CPU limit.
+// without a CPU limit. Beside a neighbour, which gets what the limit leaves, others change too.
 func lifted(c, free *summary.Cell) bool {
-	return c.Load.Kind == free.Load.Kind && c.Limits.CPUMillis != nil && free.Limits.CPUMillis == nil &&
+	return free.Beside == nil && c.Load.Kind == free.Load.Kind && c.Limits.CPUMillis != nil && free.Limits.CPUMillis == nil &&
 		c.Limits.Replicas == free.Limits.Replicas
 }
 

@@ -117,7 +117,7 @@ func (s Stretch) dependency() (shown finding.Finding) {
 		is, _ := s.bound(func(t *sums.Total) *sums.Server { return cmp.Or(t.Deps[name], &sums.Server{}) })
 		shown = finding.Finding{Kind: finding.DependencyLimitUsed, Text: name, Use: use(d)}
 		switch {
-		case is != isUsedUp:
+		case is != isUsedUp || name == s.beside:
 		case atOwnLimit(d):
 			return shown
 		case stoppedInBursts(d):

@@ -9,7 +9,6 @@ import (
 	"github.com/millicore/millicore/internal/analysis/cost"
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/search"
-	"github.com/millicore/millicore/internal/analysis/sums"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
 )
@@ -68,7 +67,7 @@ type Observed struct {
 
 // Observe returns an empty window of a step.
 func Observe(e *experiment.Experiment, c *experiment.Cell, load float64) *Observed {
-	return &Observed{Stretch: Stretch{Goal: objective.Of(e, c), Open: c.Load.Users == nil, Sums: sums.New()},
+	return &Observed{Stretch: stretchOf(e, c),
 		service: c.Service.Name, load: load, bounded: c.Load.Waiting != nil, at: map[int]int{}, last: -1, pending: map[int]int64{},
 		cpu: map[int]float64{}, unknown: map[int]bool{}, ended: map[int]int64{}}
 }

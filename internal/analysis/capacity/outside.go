@@ -34,6 +34,8 @@ const (
 // sends only after the answer to the request before, so little is late, however slow
 // the generator is. There the agent's wait for a CPU shows it, too.
 //
+// A host that a neighbour fills on purpose is what the service is measured on.
+//
 // Errors and deaths are not the generator's. If others took the CPU, neither the generator
 // nor the host was too weak.
 func (s Stretch) outside() string {
@@ -58,7 +60,7 @@ func (s Stretch) outside() string {
 	switch waited := !s.Open && noise.Waited(); {
 	case lagged:
 		return summary.ByGenerator
-	case fullest != nil && fullest.IdleShare() < fullHost:
+	case s.beside == "" && fullest != nil && fullest.IdleShare() < fullHost:
 		return summary.ByHost
 	case waited && noise.LowIdle(): // perhaps for the service
 		return summary.ByHost

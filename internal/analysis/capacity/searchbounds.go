@@ -50,7 +50,7 @@ func BoundsOf(e *experiment.Experiment, c *experiment.Cell, found map[int][]floa
 	if now, before := c.Limits.CPUMillis, e.Cells[0].Limits.CPUMillis; now > 0 && before > 0 {
 		first *= min(2, float64(now)/float64(before))
 	}
-	return &signals.SearchBounds{First: inUnits(c, first), Short: true}
+	return &signals.SearchBounds{First: inUnits(c, first), Short: c.Service.Neighbour() == nil}
 }
 
 // alikeBounds are the bounds of two services that are held against each other. Both are searched
@@ -79,16 +79,17 @@ func inUnits(c *experiment.Cell, load float64) float64 {
 	return load
 }
 
-// unlimited reports whether a cell has no CPU limit, and the first cell has one.
+// unlimited reports whether a cell has no CPU limit, and the first cell has one. Beside a
+// neighbour it is searched as the others, for as long as the first: it may hold less.
 func unlimited(e *experiment.Experiment, c *experiment.Cell) bool {
-	return c.Limits.CPUMillis == 0 && e.Cells[0].Limits.CPUMillis > 0
+	return c.Limits.CPUMillis == 0 && e.Cells[0].Limits.CPUMillis > 0 && c.Service.Neighbour() == nil
 }
 
 // LongestSearch estimates the longest time of a search in a cell, without its warm-up. The
 // stages after the answer mostly take a quarter of their longest time.
 func LongestSearch(e *experiment.Experiment, c *experiment.Cell) time.Duration {
 	switch {
-	case !e.SearchesOneServer() || c.Index == 0:
+	case !e.SearchesOneServer() || c.Index == 0 || c.Service.Neighbour() != nil:
 		return e.Measure.Duration + SearchConfig(e, c, nil).After/4
 	case unlimited(e, c):
 		return min(holding, e.Measure.Duration/2)

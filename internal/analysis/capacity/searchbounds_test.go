@@ -29,6 +29,8 @@ func TestBoundsOf(t *testing.T) {
 	brief := cells(false, 500, 500)
 	brief.Server.Settings = changed.Server.Settings
 	changed.Measure.Duration, brief.Measure.Duration = 20*time.Second, 10*time.Second
+	beside := cells(false, 500, 0)
+	beside.Cells[1].Service.Dependencies = []experiment.Dependency{{Name: "neighbour", Builtin: experiment.Neighbour}}
 	for _, test := range []struct {
 		name  string
 		e     *experiment.Experiment
@@ -44,6 +46,7 @@ func TestBoundsOf(t *testing.T) {
 		{"a much higher limit", cells(false, 250, 2000), 1, map[int][]float64{0: {100}}, &signals.SearchBounds{First: 100, Short: true}},
 		{"no limit", cells(false, 500, 500, 0), 2, map[int][]float64{0: {200}, 1: {250}}, &signals.SearchBounds{First: 300, Most: 300, Short: true}},
 		{"no limit again", cells(false, 500, 0), 1, map[int][]float64{0: {200}, 1: {900}}, &signals.SearchBounds{First: 240, Most: 240, Short: true}},
+		{"no limit, beside a neighbour", beside, 1, map[int][]float64{0: {200}}, &signals.SearchBounds{First: 100}},
 		{"never a limit", cells(false, 0, 0), 1, map[int][]float64{0: {200}}, &signals.SearchBounds{First: 100, Short: true}},
 		{"users", cells(true, 500, 500, 0), 2, map[int][]float64{0: {7}}, &signals.SearchBounds{First: 8, Most: 8, Short: true}},
 		{"old and new, the first of each", changed, 1, map[int][]float64{0: {200}}, nil},

@@ -286,7 +286,7 @@ func limitedBy(searches []*Replayed) (by string, shown []finding.Finding) {
 			continue
 		}
 		if above == nil {
-			above = &Stretch{Goal: objective.Of(one.exp, one.plan), Open: one.plan.Load.Users == nil, Sums: sums.New()}
+			above = new(stretchOf(one.exp, one.plan))
 		}
 		above.Sums.Merge(missed)
 		above.over = append(above.over, one.overloads()...)
@@ -309,6 +309,20 @@ func limitedBy(searches []*Replayed) (by string, shown []finding.Finding) {
 		above.kept = keptUp(searches, above)
 	}
 	return above.inside(blocks)
+}
+
+// Overloaded merges the windows above the answers that missed the objective, and the overloads
+// that followed them; nil if there are none.
+func (s *Searches) Overloaded() (all *sums.Total) {
+	for _, one := range s.All {
+		for _, o := range one.overloads() {
+			if all == nil {
+				all = sums.New()
+			}
+			all.Merge(o.sums)
+		}
+	}
+	return all
 }
 
 // EvidenceAt returns the ends of the loads of the windows that limitedBy used for a

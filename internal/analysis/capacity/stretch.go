@@ -3,6 +3,7 @@ package capacity
 import (
 	"github.com/millicore/millicore/internal/analysis/objective"
 	"github.com/millicore/millicore/internal/analysis/sums"
+	"github.com/millicore/millicore/internal/data/experiment"
 )
 
 // Stretch is a part of a trial whose limit is in question: the window of a search, a
@@ -11,6 +12,9 @@ type Stretch struct {
 	Goal objective.Goal
 	Open bool // an open loop
 	Sums *sums.Total
+	// beside is the dependency that is a busy neighbour on purpose; "": there is none. It is what
+	// the service is measured beside, and limits nothing by its own limit.
+	beside string
 	// over are the windows, or levels, that missed the objective at this load and at
 	// higher ones. What is used up shows best where the load exceeds the capacity.
 	over []overload
@@ -22,6 +26,15 @@ type Stretch struct {
 	kept *sums.Total
 	// quiet are the intervals without a request after the searches; nil: there are none.
 	quiet *sums.Total
+}
+
+// stretchOf is an empty stretch of a cell.
+func stretchOf(e *experiment.Experiment, c *experiment.Cell) Stretch {
+	s := Stretch{Goal: objective.Of(e, c), Open: c.Load.Users == nil, Sums: sums.New()}
+	if n := c.Service.Neighbour(); n != nil {
+		s.beside = n.Name
+	}
+	return s
 }
 
 // overload is a window of a search, or a level of a ramp, that missed the objective.

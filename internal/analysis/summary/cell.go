@@ -44,7 +44,8 @@ type Cell struct {
 	Stuck        int64                 `json:"stuck,omitempty"`           // requests of the warm-up that did not end before the load did, of all trials
 	Frozen       string                `json:"frozen,omitempty"`          // until the end of a trial: by a "signal", or "hung"; "": it was not
 	Dependencies []Dependency          `json:"dependencies,omitempty"`
-	Benchmarks   []Benchmark           `json:"benchmarks,omitempty"` // what a service that measures itself printed
+	Beside       *Beside               `json:"beside_neighbour,omitempty"` // null: no neighbour ran beside the service on purpose
+	Benchmarks   []Benchmark           `json:"benchmarks,omitempty"`       // what a service that measures itself printed
 	Generator    Generator             `json:"generator"`
 	Host         Host                  `json:"host"`
 	Objective    *Objective            `json:"objective"`
@@ -79,7 +80,9 @@ type Limits struct {
 	CPUMillis   *int64 `json:"cpu_millis"`
 	MemoryBytes *int64 `json:"memory_bytes"`
 	BurstMillis *int64 `json:"burst_millis"`
-	Replicas    int    `json:"replicas"` // at the start
+	// RequestMillis is the CPU request, which is only a weight; null: none.
+	RequestMillis *int64 `json:"request_millis,omitempty"`
+	Replicas      int    `json:"replicas"` // at the start
 	// MostReplicas is the highest number of replicas; 0: their number is fixed.
 	MostReplicas int `json:"most_replicas,omitempty"`
 }
@@ -139,6 +142,17 @@ type Dependency struct {
 	PeakBytes        *int64   `json:"peak_bytes"` // the highest of all its processes together, at one time
 	OOMKills         *int64   `json:"oom_kills"`
 	Restarts         *int64   `json:"restarts"`
+}
+
+// Beside is how a service and the busy neighbour that ran beside it on purpose divided the CPUs:
+// of searches in the windows above the breaking point that missed the objective, where the
+// service was overloaded, otherwise over the whole load. Figures are null where nothing was
+// measured.
+type Beside struct {
+	Wanted    float64  `json:"wanted_cores"` // of the neighbour: its limit
+	Neighbour *float64 `json:"neighbour_cores"`
+	Service   *float64 `json:"service_cores"`
+	Generator *float64 `json:"generator_cores"`
 }
 
 type Generator struct {

@@ -48,8 +48,8 @@ type Service struct {
 // Dependency runs beside the service and is observed, but receives no load. Exactly
 // one of Builtin, Command, Image and URL is set.
 type Dependency struct {
-	Name    string            `json:"name" yaml:"name,required" kind:"unitName" doc:"Name in ${NAME.address}, ${NAME.host}, ${NAME.port} and ${NAME.url}. postgres and mongodb without command, image and url are databases that Millicore starts itself."`
-	Builtin string            `json:"builtin,omitempty"` // a database that Millicore starts itself: "postgres", "mongodb"
+	Name    string            `json:"name" yaml:"name,required" kind:"unitName" doc:"Name in ${NAME.address}, ${NAME.host}, ${NAME.port} and ${NAME.url}. postgres and mongodb without command, image and url are databases that Millicore starts itself, and neighbour is threads that compute without end, as many as its limits.cpu."`
+	Builtin string            `json:"builtin,omitempty"` // what Millicore starts itself: "postgres", "mongodb", "neighbour"
 	Command []string          `json:"command,omitempty" yaml:"command,one" names:"late" doc:"The program and its arguments. ${port} is its own port; names of earlier dependencies are known."`
 	Image   string            `json:"image,omitempty" yaml:"image,one" doc:"A container image; needs a platform that runs containers."`
 	URL     string            `json:"url,omitempty" yaml:"url,one" kind:"link" doc:"URL of a dependency that already runs: nothing is started or observed."`
@@ -66,11 +66,22 @@ type Dependency struct {
 	Limits Limits `json:"limits" yaml:"limits" names:"cell" doc:"Limits of the dependency; default: none."`
 }
 
-// The databases that Millicore starts itself: values of Dependency.Builtin.
+// What Millicore starts itself: values of Dependency.Builtin.
 const (
-	Postgres = "postgres"
-	MongoDB  = "mongodb"
+	Postgres  = "postgres"
+	MongoDB   = "mongodb"
+	Neighbour = "neighbour" // no database: it uses the CPU of its limit, so that a service has a busy neighbour
 )
+
+// Neighbour is the busy neighbour that runs beside the service on purpose; nil: there is none.
+func (s *Service) Neighbour() *Dependency {
+	for i := range s.Dependencies {
+		if s.Dependencies[i].Builtin == Neighbour {
+			return &s.Dependencies[i]
+		}
+	}
+	return nil
+}
 
 // DatabaseImage is the image of a database that Millicore starts itself, where services
 // are images; "" if there is no such database.
@@ -111,11 +122,14 @@ type Action struct {
 type Limits struct {
 	// CPUMillis / 1000 x Period is the quota; BurstMillis is saved-up quota in the
 	// same unit.
-	CPUMillis   int64         `json:"cpu_millis,omitempty" yaml:"cpu" kind:"cpu" doc:"CPU limit as a Kubernetes quantity: 1.5 or 500m."`
-	BurstMillis int64         `json:"burst_millis,omitempty" yaml:"burst" kind:"cpu" doc:"CPU quota that may be saved up for a burst, as a quantity of CPUs for one period; at most cpu."`
-	Period      time.Duration `json:"period,omitempty" yaml:"period" default:"100ms" doc:"Length of a CFS period, 1ms to 1s."`
-	Memory      int64         `json:"memory_bytes,omitempty" yaml:"memory" kind:"memory" doc:"Memory limit as a Kubernetes quantity: 256Mi."`
-	CPUSet      string        `json:"cpuset,omitempty" yaml:"cpuset" kind:"cpuList" doc:"CPUs that may be used, as in 0-1,4."` // as in cpuset.cpus
+	CPUMillis int64 `json:"cpu_millis,omitempty" yaml:"cpu" kind:"cpu" doc:"CPU limit as a Kubernetes quantity: 1.5 or 500m."`
+	// RequestMillis is what the CPU weight of a replica stands for, and bounds nothing. 0: the
+	// weight that the platform gives without a request, on local and Docker that of 1 CPU.
+	RequestMillis int64         `json:"request_millis,omitempty" yaml:"request" kind:"cpu" doc:"CPU request as a Kubernetes quantity: it becomes only a weight, which divides the CPUs where they are all in use. Default: on local and Docker the weight of 1 CPU, on Kubernetes the limit."`
+	BurstMillis   int64         `json:"burst_millis,omitempty" yaml:"burst" kind:"cpu" doc:"CPU quota that may be saved up for a burst, as a quantity of CPUs for one period; at most cpu."`
+	Period        time.Duration `json:"period,omitempty" yaml:"period" default:"100ms" doc:"Length of a CFS period, 1ms to 1s."`
+	Memory        int64         `json:"memory_bytes,omitempty" yaml:"memory" kind:"memory" doc:"Memory limit as a Kubernetes quantity: 256Mi."`
+	CPUSet        string        `json:"cpuset,omitempty" yaml:"cpuset" kind:"cpuList" doc:"CPUs that may be used, as in 0-1,4."` // as in cpuset.cpus
 	// PIDs is DefaultPIDs on local and Docker if it is 0.
 	PIDs     int `json:"pids,omitempty" yaml:"pids" doc:"Maximum number of processes and threads together; default: 4096 on local and Docker."`
 	Replicas int `json:"replicas" yaml:"replicas" default:"1" doc:"Number of replicas."`

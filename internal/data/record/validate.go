@@ -98,7 +98,7 @@ func (f *fault) cell(e *experiment.Experiment, i int) {
 		f.unless(e.Measure.Interval >= time.Millisecond, "its breaking point is searched in intervals of %v", e.Measure.Interval)
 	}
 	limits := &c.Limits
-	f.unless(limits.CPUMillis >= 0 && limits.BurstMillis >= 0 && limits.Memory >= 0 && limits.Period >= 0 && limits.Replicas >= 0, "a limit is below 0")
+	f.unless(limits.CPUMillis >= 0 && limits.BurstMillis >= 0 && limits.RequestMillis >= 0 && limits.Memory >= 0 && limits.Period >= 0 && limits.Replicas >= 0, "a limit is below 0")
 }
 
 var (

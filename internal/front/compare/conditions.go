@@ -298,6 +298,7 @@ func referred(s *experiment.Service) map[string]string {
 
 func limits(c *contrasts, a, b *experiment.Limits) {
 	c.add("CPU limit", millis(a.CPUMillis), millis(b.CPUMillis))
+	c.add("CPU request", millis(a.RequestMillis), millis(b.RequestMillis))
 	c.add("burst", millis(a.BurstMillis), millis(b.BurstMillis))
 	c.add("period", span.Text(a.Period), span.Text(b.Period))
 	c.bytes("memory limit", a.Memory, b.Memory)

@@ -156,7 +156,8 @@ func (b *beside) Start(ctx context.Context, u platform.UnitSpec) (platform.Unit,
 	if unit, ok := b.running[u.Name]; ok {
 		return &Kept{unit}, nil
 	}
-	if b.only == nil || slices.Contains(b.only, u.Name) {
+	// A neighbour in the image of the service has settings of its own.
+	if u.Container == nil && (b.only == nil || slices.Contains(b.only, u.Name)) {
 		b.project.Service.extend(&u)
 	}
 	return b.Platform.Start(ctx, u)

@@ -76,6 +76,8 @@ func facts(cells []*experiment.Cell) report.Facts {
 		switch {
 		case d.URL != "":
 			what = d.URL + " (runs already)"
+		case d.Builtin == experiment.Neighbour:
+			what = "a neighbour that millicore starts, which uses up to " + display.CPULimit(float64(d.Limits.CPUMillis)/1000)
 		case d.Builtin != "":
 			what = "a database that millicore starts"
 		}

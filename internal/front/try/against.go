@@ -4,13 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
-
-	"mvdan.cc/sh/v3/expand"
-	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/base/shellwords"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -29,30 +25,6 @@ const againstTrials = 8
 // against four, 0.029, is not significant as one of five tests; that of five, 0.008, is.
 const leastSearches = 5
 
-// words splits a command line as a shell does. Variables of the caller's environment are
-// replaced, and one that is not set is an error; ${port} stays. It runs nothing.
-func words(line string) ([]string, error) {
-	env := expand.ListEnviron(append(os.Environ(), "port=${port}")...)
-	var parsed []*syntax.Word
-	for word, err := range syntax.NewParser().WordsSeq(strings.NewReader(line)) {
-		if err != nil {
-			return nil, fmt.Errorf("read the command %q: %w", line, err)
-		}
-		parsed = append(parsed, word)
-	}
-	all, err := expand.Fields(&expand.Config{Env: env, NoUnset: true}, parsed...)
-	var unset expand.UnsetParameterError
-	switch {
-	case errors.As(err, &unset):
-		return nil, fmt.Errorf("the command %q has the variable %s, which is not set here: export it, or quote it", line, unset.Node.Param.Value)
-	case err != nil:
-		return nil, fmt.Errorf("read the command %q: %w", line, err)
-	case len(all) == 0:
-		return nil, fmt.Errorf("the command %q is empty", line)
-	}
-	return all, nil
-}
-
 // HoldAgainst makes the server that is asked for the new one, which is held against the one of a
 // command line, or of an image with its arguments where an image is tried; "": there is none. It
 // needs the limits and the repeats, of which it sets the default.
@@ -68,7 +40,7 @@ func (a *Ask) HoldAgainst(line string) (err error) {
 		return fmt.Errorf("--repeats %d: --against needs at least %d searches of each server to show a difference", a.Repeats, leastSearches)
 	}
 	a.Repeats = cmp.Or(a.Repeats, summary.EnoughTrials)
-	if a.Against, err = words(line); err != nil {
+	if a.Against, err = shellwords.Split(line); err != nil {
 		return fmt.Errorf("--against: %w", err)
 	}
 	if a.Image != nil {

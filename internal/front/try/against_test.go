@@ -10,25 +10,6 @@ import (
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
-func TestWords(t *testing.T) {
-	t.Setenv("OLD_DIR", "/opt/old")
-	for line, want := range map[string][]string{
-		`./old --fast`:                      {"./old", "--fast"},
-		`"$OLD_DIR"/api --name 'two words'`: {"/opt/old/api", "--name", "two words"},
-		`./old --listen 127.0.0.1:${port}`:  {"./old", "--listen", "127.0.0.1:${port}"},
-		``:                                  nil,
-		`'unclosed`:                         nil,
-		`./old --dir $MILLICORE_UNSET`:      nil,
-		`./old ${MILLICORE_UNSET:-x}`:       {"./old", "x"},
-		`./old $(date)`:                     nil,
-	} {
-		got, err := words(line)
-		if !slices.Equal(got, want) || (err == nil) != (want != nil) {
-			t.Errorf("words(%q) = %q, %v, want %q", line, got, err, want)
-		}
-	}
-}
-
 // TestOldAndNew: both are services of one experiment, each with its own command, and the new one
 // also runs with the parallelism of the old where that was another.
 func TestOldAndNew(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
+	"github.com/millicore/millicore/internal/front/dockerflags"
 	"github.com/millicore/millicore/internal/front/inputs"
 	"github.com/millicore/millicore/internal/front/traffic"
 )
@@ -50,7 +51,7 @@ type Flags struct {
 }
 
 // startOnly are the flags that have no effect on a service that runs already.
-var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "user", "pids", "profile", "save", "against", "image", "compose", "service"}
+var startOnly = []string{"cpu", "memory", "env", "ready", "ready-timeout", "as-is", "user", "pids", "profile", "save", "against", "image", "compose", "service", "neighbour"}
 
 // DefineContainer defines the flags of images and of compose files.
 func (f *Flags) DefineContainer(flags *pflag.FlagSet) {
@@ -128,7 +129,7 @@ func (f *Flags) Fill(changed func(string) bool) (err error) {
 	caller := Caller(os.Environ())
 	if i := a.Image; i != nil { // it gets nothing of the caller's, as with docker run
 		caller, i.HostNetwork = map[string]string{}, f.Network == "host"
-		if i.Volumes, err = Volumes(f.Volumes); err != nil {
+		if i.Volumes, err = dockerflags.Volumes(f.Volumes); err != nil {
 			return err
 		}
 	}
@@ -136,7 +137,7 @@ func (f *Flags) Fill(changed func(string) bool) (err error) {
 		return err
 	}
 	if f.Port != "" {
-		if a.Port, err = ParsePort(f.Port, a.Image != nil); err != nil {
+		if a.Port, err = dockerflags.Port(f.Port, a.Image != nil); err != nil {
 			return err
 		}
 	}
@@ -146,7 +147,7 @@ func (f *Flags) Fill(changed func(string) bool) (err error) {
 	if f.Repeats > 1 {
 		a.Repeats = f.Repeats
 	}
-	if err := a.HoldAgainst(f.Against); err != nil {
+	if err := errors.Join(a.HoldAgainst(f.Against), a.checkNeighbour()); err != nil {
 		return err
 	}
 	a.ReadyTimeoutSet = changed("ready-timeout")

@@ -5,13 +5,11 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/millicore/millicore/internal/base/phrase"
-	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/front/compose"
 	"github.com/millicore/millicore/internal/host/commandline"
 	"github.com/millicore/millicore/internal/host/runtimes"
@@ -186,41 +184,4 @@ func numbers(all []int) []string {
 		texts[i] = strconv.Itoa(n)
 	}
 	return texts
-}
-
-// ParsePort reads the port of a service. Of an image it may have the form of docker run -p,
-// HOST:CONTAINER, of which the container's counts: Millicore reaches a container at its own
-// address.
-func ParsePort(text string, image bool) (int, error) {
-	number := text
-	if image {
-		number, _ = strings.CutSuffix(text[strings.LastIndex(text, ":")+1:], "/tcp")
-	}
-	port, err := strconv.Atoi(number)
-	switch {
-	case err == nil && port >= 1 && port <= 65535:
-		return port, nil
-	case image:
-		return 0, fmt.Errorf("--port %s: want the port on which the container listens, from 1 to 65535, or HOST:CONTAINER as of docker run -p", text)
-	}
-	return 0, fmt.Errorf("--port %s: want a port from 1 to 65535", text)
-}
-
-// Volumes reads the values of --volume. As of docker run, a path that begins with a dot is
-// relative to the working folder.
-func Volumes(texts []string) ([]string, error) {
-	var all []string
-	for _, text := range texts {
-		v, err := experiment.SplitVolume(text)
-		if err != nil {
-			return nil, fmt.Errorf("--volume: %w", err)
-		}
-		if v.HasPath() {
-			if v.Source, err = filepath.Abs(v.Source); err != nil {
-				return nil, fmt.Errorf("--volume %s: %w", text, err)
-			}
-		}
-		all = append(all, v.String())
-	}
-	return all, nil
 }

@@ -53,6 +53,7 @@ type Ask struct {
 	First           float64       // where a search for a rate begins; 0: the default
 	Traffic         time.Duration // of a search at most; 0: the default
 	Repeats         int           // searches of each variant; 0: the default
+	Neighbour       string        // CPUs that a busy neighbour uses, as a quantity; "": there is none
 	Profile         bool
 	AsIsOnly        bool   // no other settings, no replicas, no run without the limit
 	User            string // of the server; "": the default
@@ -140,10 +141,15 @@ func written(i *Image, command []string) []string {
 
 // starts are the keys of a service that say what is started for a variant.
 func (a *Ask) starts(v Variant) map[string]any {
-	if a.Image == nil {
-		return map[string]any{"command": a.texts(a.Command)}
+	keys := map[string]any{}
+	if all := a.neighbour(); len(all) > 0 {
+		keys["dependencies"] = all
 	}
-	keys := map[string]any{"image": a.Image.Name}
+	if a.Image == nil {
+		keys["command"] = a.texts(a.Command)
+		return keys
+	}
+	keys["image"] = a.Image.Name
 	if args := a.Image.argsOf(v); len(args) > 0 {
 		keys["args"] = a.texts(args)
 	}
@@ -263,6 +269,7 @@ func (a *Ask) service(s *file.Settings, v Variant, at string) {
 	case v.Unlimited:
 		s.Set("", at+"limits.cpu", nil)
 	}
+	s.SetGiven("--cpu", at+"limits.request", v.Request)
 	if v.Replicas > 1 {
 		s.Set("", at+"limits.replicas", v.Replicas)
 	}

@@ -23,9 +23,10 @@ type Variant struct {
 	Env       map[string]string `json:"env,omitempty"`
 	Replicas  int               `json:"replicas,omitempty"` // above 1: so many, each under the limit
 	Unlimited bool              `json:"unlimited,omitempty"`
-	CPU       string            `json:"cpu,omitempty"`    // its limit, of several
-	Limits    string            `json:"limits"`           // in words
-	Advice    string            `json:"advice,omitempty"` // sentences, where the runtime has no setting
+	CPU       string            `json:"cpu,omitempty"`     // its limit, of several
+	Request   string            `json:"request,omitempty"` // of CPU, beside a neighbour; "": none
+	Limits    string            `json:"limits"`            // in words
+	Advice    string            `json:"advice,omitempty"`  // sentences, where the runtime has no setting
 
 	// Found is the parallelism that the server was seen to have, where it is stated; 0: not known.
 	Found int `json:"parallelism_found,omitempty"`
@@ -125,8 +126,11 @@ func Variants(a *Ask, limits experiment.Limits, seen Seen, m runtimes.Machine) [
 	if knob.None() {
 		all[0].Advice = sentence(knob.Words)
 	}
-	if a.AsIsOnly {
+	switch {
+	case a.AsIsOnly:
 		return all[:1]
+	case a.Neighbour != "":
+		return a.besideNeighbour(all[0], limits.CPUMillis)
 	}
 	if why := noSecondCPU(knob, seen.Info, all[0].Value, cpus); why != "" {
 		if !knob.None() {

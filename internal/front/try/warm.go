@@ -249,7 +249,7 @@ func (p *warmPlatform) Start(ctx context.Context, u platform.UnitSpec) (platform
 	if err != nil {
 		return nil, err
 	}
-	if _, dependency := platform.As[*compose.Kept](started); dependency {
+	if _, dependency := platform.As[*compose.Kept](started); dependency || u.Name == experiment.Neighbour {
 		return started, nil
 	}
 	replicas := started.Replicas()

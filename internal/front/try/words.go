@@ -70,7 +70,7 @@ func Announce(a *Ask, info runtimes.Info, variants []Variant, e *experiment.Expe
 // nothingElse is why only the server as it is, and the run without a limit, are searched,
 // as a sentence; "": there are others, or the user wants no others.
 func (a *Ask) nothingElse(variants []Variant) string {
-	if a.AsIsOnly || a.Against != nil || slices.ContainsFunc(variants, func(v Variant) bool { return (v.sets() || v.Replicas > 1) && v.NoEffect == "" }) {
+	if a.AsIsOnly || a.Neighbour != "" || a.Against != nil || slices.ContainsFunc(variants, func(v Variant) bool { return (v.sets() || v.Replicas > 1) && v.NoEffect == "" }) {
 		return ""
 	}
 	for _, v := range variants {

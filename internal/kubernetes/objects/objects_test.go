@@ -130,6 +130,7 @@ func TestResources(t *testing.T) {
 		{"less", experiment.Limits{CPUMillis: 500, Memory: 64 << 20}, experiment.Requests{CPUMillis: new(int64(100)), MemoryBytes: new(int64(32 << 20))}, kube.PartService, "500m 64Mi 100m 32Mi"},
 		{"no more than the limits", experiment.Limits{CPUMillis: 500}, experiment.Requests{CPUMillis: new(int64(1000))}, kube.PartService, "500m - 500m -"},
 		{"without a limit", experiment.Limits{}, experiment.Requests{CPUMillis: new(int64(1000))}, kube.PartService, "- - 1 -"},
+		{"a request of the limits", experiment.Limits{RequestMillis: 300}, experiment.Requests{CPUMillis: new(int64(1000))}, kube.PartService, "- - 300m -"},
 		{"nothing", experiment.Limits{CPUMillis: 2000}, experiment.Requests{CPUMillis: new(int64(0))}, kube.PartService, "2 - 0 -"},
 		{"of services alone", experiment.Limits{CPUMillis: 500}, experiment.Requests{CPUMillis: new(int64(100))}, kube.PartDependency, "500m - 500m -"},
 	} {

@@ -62,6 +62,9 @@ func suitsDependency(d *experiment.Dependency) error {
 	if d.Command != nil {
 		return errors.New("a command cannot run in a pod: set image: to one that contains it, or url: to a server that already runs, or use --on local")
 	}
+	if d.Builtin == experiment.Neighbour {
+		return errors.New("Kubernetes would not run it on the node of the service: leave it out, or use --on local or docker")
+	}
 	if !podUser(d.User) {
 		return errUser(d.User)
 	}

@@ -103,6 +103,9 @@ func TestWhatDoesNotSuit(t *testing.T) {
 		{"a dependency's limits", func(_ *experiment.Experiment, c *experiment.Cell) {
 			c.Service.Dependencies = []experiment.Dependency{{Name: "db", Builtin: "postgres", Limits: experiment.Limits{CPUSet: "1"}}}
 		}, `dependency "db": Kubernetes has no field for the CPUs`},
+		{"a neighbour", func(_ *experiment.Experiment, c *experiment.Cell) {
+			c.Service.Dependencies = []experiment.Dependency{{Name: "neighbour", Builtin: experiment.Neighbour}}
+		}, `dependency "neighbour": Kubernetes would not run it on the node of the service`},
 		{"other limits in place", resized(func(*experiment.Cell) {}), ""},
 		{"a limit taken away in place", resized(func(c *experiment.Cell) { c.Limits.CPUMillis = 0 }), "cannot add or remove the CPU limit"},
 		{"memory limited in place", resized(func(c *experiment.Cell) { c.Limits.Memory = 1 << 20 }), "cannot add or remove the memory limit"},

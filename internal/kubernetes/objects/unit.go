@@ -147,11 +147,14 @@ func limitNamed(value string) string {
 func literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
 // Resources are a unit's limits and requests. Requests equal the limits unless the
-// experiment sets those of services.
+// experiment sets those of services, or the limits have a CPU request of their own.
 func (m *Maker) Resources(l experiment.Limits, part string) corev1.ResourceRequirements {
 	var requests experiment.Requests
 	if part == kube.PartService {
 		requests = m.settings.Requests
+	}
+	if l.RequestMillis > 0 {
+		requests.CPUMillis = &l.RequestMillis
 	}
 	var r corev1.ResourceRequirements
 	put := func(name corev1.ResourceName, limit int64, request *int64, quantity func(int64) resource.Quantity) {

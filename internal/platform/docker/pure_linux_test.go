@@ -28,6 +28,7 @@ func TestResources(t *testing.T) {
 		{"none", experiment.Limits{}, container.Resources{}},
 		{"all", experiment.Limits{CPUMillis: 1500, Period: 50 * time.Millisecond, Memory: 64 << 20, CPUSet: "0-1"},
 			container.Resources{CPUQuota: 75_000, CPUPeriod: 50_000, Memory: 64 << 20, MemorySwap: 64 << 20, CpusetCpus: "0-1"}},
+		{"a request", experiment.Limits{RequestMillis: 500}, container.Resources{CPUShares: 512}},
 		{"the usual period", experiment.Limits{CPUMillis: 250}, container.Resources{CPUQuota: 25_000, CPUPeriod: 100_000}},
 	} {
 		if diff := cmp.Diff(c.want, engine{}.resources(c.limits), cmpopts.EquateEmpty()); diff != "" {

@@ -47,6 +47,9 @@ func (r *replica) update(ctx context.Context, was, l experiment.Limits) error {
 	if l.CPUMillis == 0 && was.CPUMillis != 0 {
 		changed.CPUQuota = -1 // 0 would keep the quota
 	}
+	if l.RequestMillis == 0 && was.RequestMillis != 0 {
+		changed.CPUShares = cgroup.Shares(1000) // 0 would keep them; these are Docker's default
+	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if _, err := r.docker.api.ContainerUpdate(ctx, r.id, client.ContainerUpdateOptions{Resources: &changed}); err != nil {

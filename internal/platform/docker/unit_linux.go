@@ -17,6 +17,7 @@ import (
 	"github.com/moby/moby/client"
 	"golang.org/x/sys/unix"
 
+	"github.com/millicore/millicore/internal/cgroup"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/platform"
 	"github.com/millicore/millicore/internal/platform/meter"
@@ -252,6 +253,9 @@ func (e engine) resources(l experiment.Limits) container.Resources {
 	if l.CPUMillis > 0 {
 		b := meter.BandwidthOf(l)
 		r.CPUPeriod, r.CPUQuota = b.Period.Microseconds(), b.Quota.Microseconds()
+	}
+	if l.RequestMillis > 0 {
+		r.CPUShares = cgroup.Shares(l.RequestMillis)
 	}
 	if e.pidsLimit || l.PIDs != 0 { // a daemon without it warns of each container
 		pids := int64(cmp.Or(l.PIDs, experiment.DefaultPIDs))

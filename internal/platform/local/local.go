@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/millicore/millicore/internal/platform/local/shim"
+	"github.com/millicore/millicore/internal/platform/neighbour"
 )
 
 // Options configure New; the zero value has the defaults.
@@ -47,4 +48,7 @@ var errNotLinux = errors.New("CPU limits on this machine need Linux's control gr
 // Shim must be the first call in main, with os.Args, of every program that uses New:
 // the platform starts a replica by starting the program again. Shim returns if the
 // program was started for another purpose.
-func Shim(args []string) { shim.Main(args) }
+func Shim(args []string) {
+	shim.Main(args)
+	neighbour.Main(args)
+}

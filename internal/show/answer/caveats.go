@@ -22,7 +22,7 @@ func (a *asked) caveats(answer Answer) []string {
 		d.Windows = verdict.Tally{} // the trials at one load may be disturbed nevertheless
 	}
 	disturbed := disturbedBy(d)
-	all := []string{a.invalid(), a.notRanked(), a.failedStarts(), a.unanswered(), a.stuck(), a.hysteresis(), a.killed(), a.workersEnded(), a.frozen(), a.limitedAgents(), disturbed, a.untestedPoints(), a.serves()}
+	all := []string{a.invalid(), a.notRanked(), a.failedStarts(), a.unanswered(), a.stuck(), a.hysteresis(), a.killed(), a.workersEnded(), a.frozen(), a.limitedAgents(), disturbed, a.generatorsShare(), a.untestedPoints(), a.serves()}
 	all = slices.DeleteFunc(all, func(text string) bool { return text == "" || strings.EqualFold(text, answer.Why) })
 	all = answer.bounded(all)
 	if i := slices.Index(all, disturbed); i >= 0 && answer.words(all) > mostWords {

@@ -45,6 +45,9 @@ func (t *tried) answer() Answer {
 	if old := t.old(); old > 0 {
 		return t.changed(old)
 	}
+	if c := t.cells[0]; c != nil && c.Beside != nil {
+		return t.besideNeighbour()
+	}
 	if limits := t.asIsByLimit(); len(limits) > 1 {
 		return t.sizing(limits)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -42,6 +43,7 @@ func settingsTable(s *summary.Summary, rows []*cellSummary, about []int) Table {
 		t.Columns = append(t.Columns, Column{Head: "with its ends", Kind: Picture, Rank: PageOnly, Scale: scale,
 			Cells: each(rows, func(c *cellSummary) Cell { return Cell{Range: breakRange(c)} })})
 	}
+	t.Columns = append(t.Columns, neighbourColumn(rows)...)
 	quantile := quantile(at, s.Quantile())
 	quantile.Unit = "ms " + load
 	head, notes := spreads(at, s.Quantile())
@@ -57,6 +59,22 @@ func settingsTable(s *summary.Summary, rows []*cellSummary, about []int) Table {
 		figureColumn(at, Column{Head: "CPU", Unit: "ms/request", Rank: 4, NotesRank: 7}, "cpu_per_request", display.Figure))
 	t.Columns = append(append(t.Columns, tailColumn(at)...), flagsColumn(rows)...)
 	return t
+}
+
+// neighbourColumn is the CPU that a busy neighbour used while each setting was overloaded; none:
+// there was no neighbour.
+func neighbourColumn(rows []*cellSummary) []Column {
+	i := slices.IndexFunc(rows, func(c *cellSummary) bool { return c.Beside != nil })
+	if i < 0 {
+		return nil
+	}
+	wanted := strconv.FormatFloat(rows[i].Beside.Wanted, 'f', -1, 64)
+	return []Column{{Head: "neighbour\nused", Unit: "of " + wanted + " CPUs", Cells: words(rows, func(c *cellSummary) string {
+		if c.Beside == nil || c.Beside.Neighbour == nil {
+			return display.Absent
+		}
+		return strconv.FormatFloat(*c.Beside.Neighbour, 'f', 2, 64)
+	})}}
 }
 
 // figureColumn is a figure of each cell with its ends.

@@ -9,7 +9,7 @@ import (
 )
 
 // builtins are their names in a file.
-var builtins = []string{experiment.MongoDB, experiment.Postgres}
+var builtins = []string{experiment.MongoDB, experiment.Neighbour, experiment.Postgres}
 
 // spellDatabases writes the short form of a dependency, a built-in database's name
 // alone, as the map that it stands for.
@@ -49,7 +49,7 @@ func (d *decoder) checkBuiltin(n *node) bool {
 	if near := spelling.Nearest(name, builtins); near == "" && !short {
 		return false
 	}
-	d.add(e.value.at, "", "dependency %q: no built-in database has this name; %s (or set command, image or url)", name, spelling.Hint(name, "built-in databases", builtins))
+	d.add(e.value.at, "", "dependency %q: Millicore has none of this name; %s (or set command, image or url)", name, spelling.Hint(name, "built-in dependencies", builtins))
 	return true
 }
 

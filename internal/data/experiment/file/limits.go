@@ -58,9 +58,12 @@ func (d *decoder) checkLimits(l *experiment.Limits, n *node) {
 		d.wrong(cpu, "a process cannot run under a limit of 0; for no limit, write null or leave cpu out")
 		return
 	}
-	if limited && quota(l.CPUMillis, l.Period) < leastQuota {
+	if quota := time.Duration(l.CPUMillis * int64(l.Period) / 1000); limited && quota < leastQuota {
 		least := (int64(leastQuota)*1000 + int64(l.Period) - 1) / int64(l.Period)
 		d.conflict(cpu.path, []*node{cpu, period}, "%dm of a period of %s is a quota below 1 ms, the kernel's minimum; use %dm or more", l.CPUMillis, span.Text(l.Period), least)
+	}
+	if request := n.child("request"); limited && l.RequestMillis > l.CPUMillis {
+		d.conflict(request.path, []*node{request, cpu}, "%dm is more than the limit of %dm; request at most the limit", l.RequestMillis, l.CPUMillis)
 	}
 	if l.BurstMillis > 0 && !limited {
 		d.conflict(burst.path, []*node{burst, cpu}, "burst needs a CPU limit; set cpu, or set burst to null too")
@@ -68,9 +71,4 @@ func (d *decoder) checkLimits(l *experiment.Limits, n *node) {
 	if limited && l.BurstMillis > l.CPUMillis {
 		d.conflict(burst.path, []*node{burst, cpu}, "%dm is more than the limit of %dm, the kernel's maximum", l.BurstMillis, l.CPUMillis)
 	}
-}
-
-// quota is the CPU time of one period.
-func quota(millis int64, period time.Duration) time.Duration {
-	return time.Duration(millis * int64(period) / 1000)
 }

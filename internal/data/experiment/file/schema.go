@@ -124,10 +124,10 @@ func structSchema(fields []field) *jsonschema.Schema {
 	return s
 }
 
-// dependencySchema is the schema of the map, or of the short form. The name of a
-// built-in database replaces command, image and url.
+// dependencySchema is the schema of the map, or of the short form. The name of what is
+// built in replaces command, image and url.
 func dependencySchema(fields []field) *jsonschema.Schema {
-	names := []any{experiment.MongoDB, experiment.Postgres}
+	names := []any{experiment.MongoDB, experiment.Neighbour, experiment.Postgres}
 	short := typed("string")
 	short.Enum = names
 	full, named := structSchema(fields), alone("name", fields)

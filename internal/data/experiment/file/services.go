@@ -31,6 +31,9 @@ func (d *decoder) readService(s *named[service], limits *experiment.Limits, limi
 		dep.Dir = workingFolder(n, d.folder, dep.Dir)
 		dep.Limits = d.readLimits(n.child("limits"))
 		d.checkLate(usesBelow(uses, n.path), known, &dep.Limits, !d.failed)
+		if dep.Builtin == experiment.Neighbour && dep.Limits.CPUMillis == 0 && !d.failed {
+			d.wrong(n.child("name"), "a neighbour uses the CPU of its limit, which is missing; set limits.cpu of it, as in {name: neighbour, limits: {cpu: 2}}")
+		}
 		if dep.Limits.Replicas > 1 {
 			d.wrong(n.find("limits.replicas"), "a dependency has one replica")
 		}
@@ -85,7 +88,7 @@ func laterNames(dependency *node) []string {
 		return []string{name + ".url"}
 	}
 	names := []string{name + ".address", name + ".host", name + ".port"}
-	if builtin(dependency) != "" {
+	if b := builtin(dependency); b != "" && b != experiment.Neighbour {
 		names = append(names, name+".url")
 	}
 	return names
@@ -230,7 +233,7 @@ func (d *decoder) checkDependency(n *node, names map[string]bool) {
 	case url.given():
 		d.noneOf(n, []string{"dir", "env", "user", "ready", "ready_timeout", "limits"}, "%s: a dependency with a url already runs", url.path)
 	case builtin(n) != "":
-		d.noneOf(n, []string{"dir", "env", "user", "ready"}, "%s: Millicore sets up the database %s itself", name.path, name.text)
+		d.noneOf(n, []string{"dir", "env", "user", "ready"}, "%s: Millicore starts %s itself", name.path, name.text)
 	}
 }
 

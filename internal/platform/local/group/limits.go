@@ -1,6 +1,7 @@
 package group
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -45,10 +46,14 @@ func settings(version cgroup.Version, controller cgroup.Controller, l experiment
 	v1 := version == cgroup.V1
 	switch controller {
 	case cgroup.CPU:
-		if l.CPUMillis == 0 {
-			return nil
+		var all []setting
+		if l.CPUMillis != 0 {
+			all = cpuSettings(v1, l)
 		}
-		return cpuSettings(v1, l)
+		if l.RequestMillis != 0 {
+			all = append(all, weighRequest(v1, l))
+		}
+		return all
 	case cgroup.Memory:
 		if l.Memory == 0 {
 			return nil
@@ -78,9 +83,9 @@ func resettings(version cgroup.Version, controller cgroup.Controller, l experime
 		}
 		noBurst.what, noBurst.optional, unlimited.what = "end the CPU burst", true, "lift the CPU limit"
 		if l.CPUMillis == 0 {
-			return []setting{noBurst, unlimited}
+			return []setting{noBurst, unlimited, weighRequest(v1, l)}
 		}
-		return append([]setting{noBurst}, cpuSettings(v1, l)...)
+		return append(append([]setting{noBurst}, cpuSettings(v1, l)...), weighRequest(v1, l))
 	case cgroup.Memory:
 		unlimited := setting{file: "memory.max", value: "max", what: "lift the memory limit"}
 		if v1 {
@@ -151,6 +156,17 @@ func memorySettings(v1 bool, limit int64) []setting {
 		{file: "memory.swap.max", value: "0", what: what, optional: true},
 		{file: "memory.oom.group", value: "1", what: what, optional: true},
 	}
+}
+
+// weighRequest sets the CPU weight that stands for a request, as on Kubernetes. Without a
+// request it is that of an ordinary group, which 1 CPU has too.
+func weighRequest(v1 bool, l experiment.Limits) setting {
+	shares := cgroup.Shares(cmp.Or(l.RequestMillis, 1000))
+	s := setting{file: "cpu.shares", value: strconv.FormatInt(shares, 10), what: fmt.Sprintf("weigh a CPU request of %dm", l.RequestMillis), optional: l.RequestMillis == 0}
+	if !v1 {
+		s.file, s.value = "cpu.weight", strconv.FormatInt(cgroup.Weight(shares), 10)
+	}
+	return s
 }
 
 // weigh sets the CPU weight of a group, as a multiple of an ordinary group's.

@@ -26,6 +26,12 @@ func TestSettings(t *testing.T) {
 			v2:     []string{"cpu.max=50000 100000"},
 		},
 		{
+			name:   "a request of 2 CPUs",
+			limits: experiment.Limits{RequestMillis: 2000},
+			v1:     []string{"cpu.shares=2048"},
+			v2:     []string{"cpu.weight=174"},
+		},
+		{
 			name:   "short period, burst of the whole quota",
 			limits: experiment.Limits{CPUMillis: 1500, BurstMillis: 1500, Period: 20 * time.Millisecond},
 			v1:     []string{"cpu.cfs_period_us=20000", "cpu.cfs_quota_us=30000", "cpu.cfs_burst_us=30000"},
@@ -68,15 +74,15 @@ func TestResettings(t *testing.T) {
 	}{
 		{
 			name: "no limits",
-			v1:   []string{"cpu.cfs_burst_us=0?", "cpu.cfs_quota_us=-1", "memory.memsw.limit_in_bytes=-1?", "memory.limit_in_bytes=-1"},
-			v2:   []string{"cpu.max.burst=0?", "cpu.max=max", "memory.max=max"},
+			v1:   []string{"cpu.cfs_burst_us=0?", "cpu.cfs_quota_us=-1", "cpu.shares=1024?", "memory.memsw.limit_in_bytes=-1?", "memory.limit_in_bytes=-1"},
+			v2:   []string{"cpu.max.burst=0?", "cpu.max=max", "cpu.weight=100?", "memory.max=max"},
 		},
 		{
 			name:   "all limits",
 			limits: experiment.Limits{CPUMillis: 500, BurstMillis: 100, Memory: 1 << 20, CPUSet: "0", PIDs: 64},
-			v1: []string{"cpu.cfs_burst_us=0?", "cpu.cfs_period_us=100000", "cpu.cfs_quota_us=50000", "cpu.cfs_burst_us=10000",
+			v1: []string{"cpu.cfs_burst_us=0?", "cpu.cfs_period_us=100000", "cpu.cfs_quota_us=50000", "cpu.cfs_burst_us=10000", "cpu.shares=1024?",
 				"memory.memsw.limit_in_bytes=-1?", "memory.limit_in_bytes=1048576", "memory.memsw.limit_in_bytes=1048576?", "pids.max=64"},
-			v2: []string{"cpu.max.burst=0?", "cpu.max=50000 100000", "cpu.max.burst=10000", "memory.max=1048576", "memory.swap.max=0?", "memory.oom.group=1?", "pids.max=64"},
+			v2: []string{"cpu.max.burst=0?", "cpu.max=50000 100000", "cpu.max.burst=10000", "cpu.weight=100?", "memory.max=1048576", "memory.swap.max=0?", "memory.oom.group=1?", "pids.max=64"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
