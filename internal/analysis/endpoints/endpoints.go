@@ -68,7 +68,7 @@ func Costs(all []Interval, fewest int) []Cost {
 		}
 	}
 	costs := fit(rows, all)
-	if costs == nil { // the changes cannot be told from the requests that ended
+	if costs == nil { // the changes cannot be distinguished from the requests that ended
 		for i := range rows {
 			rows[i] = all[i].Ended
 		}

@@ -82,7 +82,7 @@ func leaves(cells []*summary.Cell) string {
 func cpus(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 // worth is what to do about a limit, by what it costs and what it keeps for the neighbour. The
-// breaking points differ if neither lies in the interval of the other.
+// breaking points differ if their intervals do not overlap.
 func worth(own, free *summary.Cell) string {
 	a, b := own.Breaking, free.Breaking
 	cost := a.High != nil && b.Low != nil && *b.Low > *a.High
@@ -108,7 +108,7 @@ func worth(own, free *summary.Cell) string {
 	case kept:
 		return "keep the limit: a cost was not shown."
 	}
-	return "nothing: neither a cost of the limit nor an effect on the neighbour was shown."
+	return "nothing: neither a cost of the limit nor an effect on the neighbour was shown; more --repeats show smaller ones."
 }
 
 // generatorsShare is how much of the machine the generator used while the server was overloaded,
