@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/millicore/millicore/internal/data/captured"
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -13,11 +14,10 @@ import (
 
 // Parse reads an experiment file as file.Parse does, in which load.mix may also name a file of
 // requests, relative to it, in a format that is found by its content, and services may be those
-// of compose files. What of them is sent is
-// written to out.
+// of compose files. What of them is sent is written to out.
 func Parse(path string, data []byte, sets []string, out io.Writer) (*experiment.Experiment, error) {
-	data, err := file.WithMix(data, func(name string) ([]map[string]any, error) {
-		in, err := detected(name, filepath.Dir(path))
+	data, err := file.WithMix(data, func(name string, session bool) ([]map[string]any, error) {
+		in, err := detected(name, filepath.Dir(path), session || slices.Contains(sets, "load.session=true"))
 		if err != nil {
 			return nil, fmt.Errorf("%s: load.mix: %s: %w", path, name, err)
 		}
@@ -30,7 +30,7 @@ func Parse(path string, data []byte, sets []string, out io.Writer) (*experiment.
 	return file.ParseWith(path, data, sets, compose.Expander(filepath.Dir(path)))
 }
 
-func detected(name, dir string) (*Input, error) {
+func detected(name, dir string, session bool) (*Input, error) {
 	at := name
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(dir, at)
@@ -42,6 +42,9 @@ func detected(name, dir string) (*Input, error) {
 	format, err := captured.Detect(data)
 	if err != nil {
 		return nil, err
+	}
+	if session && format == captured.Lines { // their order counts, though no step needs a value
+		format = captured.Session
 	}
 	in, err := captured.Read(format, data, readFile)
 	if err != nil {

@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,35 @@ func TestMixOfAnExperimentIsAFile(t *testing.T) {
 		}
 		if _, err := Parse(path, []byte(text), nil, &out); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\ngot %v, want %q", text, err, want)
+		}
+	}
+}
+
+// The lines of a session stay in their order, though none needs a value.
+func TestSessionsOfFilesKeepTheirOrder(t *testing.T) {
+	dir := t.TempDir()
+	lines := `{"path": "/in"}
+{"path": "/list"}
+{"path": "/list"}
+`
+	if err := os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for set, want := range map[string]string{"": "/in*1 /list*2", "load.session=true": "/in*1 /list*1 /list*1"} {
+		var sets []string
+		if set != "" {
+			sets = append(sets, set)
+		}
+		e, err := Parse(filepath.Join(dir, "shop.yaml"), []byte(withMix), sets, new(strings.Builder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range e.Cells[0].Load.Mix {
+			got = append(got, fmt.Sprintf("%s*%d", r.Path, r.Weight))
+		}
+		if all := strings.Join(got, " "); all != want {
+			t.Errorf("%q: %s, want %s", set, all, want)
 		}
 	}
 }

@@ -3,8 +3,9 @@ package file
 import "strings"
 
 // WithMix returns the text of an experiment whose load.mix names a file, with the requests that
-// read gives of it instead of the name, in one line. Any other text stays unchanged.
-func WithMix(data []byte, read func(name string) ([]map[string]any, error)) ([]byte, error) {
+// read gives of it instead of the name, in one line. Any other text stays unchanged. read also
+// gets whether the text has load.session: true.
+func WithMix(data []byte, read func(name string, session bool) ([]map[string]any, error)) ([]byte, error) {
 	root := readTree(&problems{}, 0, data)
 	if root == nil || root.kind != mapNode {
 		return data, nil
@@ -21,7 +22,7 @@ func WithMix(data []byte, read func(name string) ([]map[string]any, error)) ([]b
 		return data, nil // not in this line: the error of a list that is none
 	}
 	at += start
-	all, err := read(mix.text)
+	all, err := read(mix.text, root.find("load.session").text == "true")
 	if err != nil {
 		return nil, err
 	}
