@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/front/probe"
 	"github.com/millicore/millicore/internal/front/reach"
 
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -241,9 +242,9 @@ func (at *Attached) observe(pids []int, r Running) (err error) {
 // other, and sets where the search begins unless that is set. The error says what the user
 // can change.
 func (at *Attached) Begin(ctx context.Context, l *experiment.Load, a *Ask) error {
-	found, err := ask(ctx, at.Target.Address, l)
+	found, err := probe.Ask(ctx, at.Target.Address, l)
 	if err == nil {
-		err = found.unusable()
+		err = found.Unusable()
 	}
 	switch {
 	case err != nil && !at.Target.TLS && overTLS(ctx, at.Target.Address, err):
@@ -251,10 +252,10 @@ func (at *Attached) Begin(ctx context.Context, l *experiment.Load, a *Ask) error
 	case err != nil:
 		return err
 	}
-	serverVersion(&at.Info, found.server)
-	at.doubt = found.words()
+	serverVersion(&at.Info, found.Server)
+	at.doubt = found.Words()
 	if a.First == 0 {
-		a.First = Begin(found.least, 0)
+		a.First = Begin(found.Least, 0)
 	}
-	return objectiveBelow(found.least, l, &a.Objective)
+	return objectiveBelow(found.Least, l, &a.Objective)
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/millicore/millicore/internal/front/probe"
 	"github.com/millicore/millicore/internal/front/reach"
 
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -60,10 +61,7 @@ func addressOf(ctx context.Context, pids []int, a *Ask) (string, error) {
 	load := experiment.Load{Request: a.Request, Timeout: a.Timeout}
 	load.Settle()
 	return answering(found, func(address string) error {
-		client := clientOf(&load)
-		defer client.CloseIdleConnections()
-		_, err := once(ctx, client, address, &load)
-		return err
+		return probe.Once(ctx, address, &load)
 	})
 }
 
@@ -73,7 +71,7 @@ func answering(found []netip.AddrPort, get func(address string) error) (string, 
 	var errs []error
 	for _, at := range found {
 		err := get(at.String())
-		var no *refused
+		var no *probe.Refused
 		switch {
 		case err == nil:
 			return at.String(), nil

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millicore/millicore/internal/front/probe"
 	"github.com/millicore/millicore/internal/front/reach"
 
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -21,7 +22,7 @@ import (
 
 func TestTheAddressOfAServiceIsTheFirstThatAnswersWell(t *testing.T) {
 	all := []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:1"), netip.MustParseAddrPort("127.0.0.1:2"), netip.MustParseAddrPort("127.0.0.1:3")}
-	no := &refused{request: &experiment.Request{Method: "GET", Path: "/"}, code: 404}
+	no := &probe.Refused{Code: 404}
 	for _, c := range []struct {
 		name    string
 		answers map[string]error

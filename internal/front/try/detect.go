@@ -3,12 +3,8 @@ package try
 import (
 	"cmp"
 	"fmt"
-	"net/http"
-	"strconv"
 	"strings"
 
-	"github.com/millicore/millicore/internal/base/secret"
-	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -58,33 +54,4 @@ func serverVersion(info *runtimes.Info, header string) {
 	if version, _, _ = strings.Cut(version, " "); version != "" {
 		info.Version, info.VersionFrom = version, runtimes.Read
 	}
-}
-
-// refused is the error of a request that was answered with another status than 200 to 299.
-type refused struct {
-	request *experiment.Request
-	code    int
-	text    string // begin of the body
-	ready   bool   // --ready was set
-	mix     bool   // it is one of several
-}
-
-func (r *refused) Error() string {
-	text := fmt.Sprintf("%s %s answered %d %s (%.80q)", r.request.Method, secret.Text(r.request.Path), r.code, http.StatusText(r.code), secret.Text(r.text))
-	switch {
-	case r.code == http.StatusServiceUnavailable && !r.ready:
-		path := "PATH"
-		if r.request.Method == http.MethodGet {
-			path = r.request.Path
-		}
-		return text + fmt.Sprintf("; a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready %s", path)
-	case r.mix:
-		return text + "; leave this request out of the input, or have its status accepted: \"check\": {\"status\": [200, " + strconv.Itoa(r.code) + "]} in a line of --mix"
-	case r.code == http.StatusMethodNotAllowed && r.request.Method == http.MethodGet:
-		return text + "; send another method with --post PATH"
-	}
-	if r.request.Method == http.MethodPost {
-		return text + "; check the path of --post and the body of --body: try needs answers of 200 to 299"
-	}
-	return text + "; set a path that answers 200 to 299 with --get PATH"
 }

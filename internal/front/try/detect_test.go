@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/host/runtimes"
 )
 
@@ -74,29 +73,6 @@ func TestTheServerIsNamedByWhatEnvStarts(t *testing.T) {
 		if got := testAsk(strings.Fields(command)...).program(); got != want {
 			t.Errorf("%s: %q, want %q", command, got, want)
 		}
-	}
-}
-
-func TestAnAnswerThatIsNotGoodSaysWhatToSet(t *testing.T) {
-	get, post := &experiment.Request{Method: "GET", Path: "/api"}, &experiment.Request{Method: "POST", Path: "/api"}
-	for _, c := range []struct {
-		name string
-		err  refused
-		want string
-	}{
-		{"not found", refused{get, 404, "no", false, false}, `GET /api answered 404 Not Found ("no"); set a path that answers 200 to 299 with --get PATH`},
-		{"warming up", refused{get, 503, "warming up", false, false}, `GET /api answered 503 Service Unavailable ("warming up"); a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready /api`},
-		{"warming up, with a body to send", refused{post, 503, "", false, false}, `POST /api answered 503 Service Unavailable (""); a server that answers 503 is often still warming up: name a path that answers 200 once it is ready, as in --ready PATH`},
-		{"503 though it was ready", refused{get, 503, "", true, false}, `GET /api answered 503 Service Unavailable (""); set a path that answers 200 to 299 with --get PATH`},
-		{"a wrong body", refused{post, 400, "", false, false}, `POST /api answered 400 Bad Request (""); check the path of --post and the body of --body: try needs answers of 200 to 299`},
-		{"one of several", refused{get, 404, "", false, true}, `GET /api answered 404 Not Found (""); leave this request out of the input, or have its status accepted: "check": {"status": [200, 404]} in a line of --mix`},
-		{"another method", refused{get, 405, "", false, false}, `GET /api answered 405 Method Not Allowed (""); send another method with --post PATH`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := c.err.Error(); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
-		})
 	}
 }
 

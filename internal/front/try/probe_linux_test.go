@@ -255,16 +255,6 @@ func TestAServerThatDoesNotStartIsNotNamedByTry(t *testing.T) {
 	}
 }
 
-func TestAClosedPortDoesNotAcceptConnections(t *testing.T) {
-	server := httptest.NewServer(http.NotFoundHandler())
-	address := strings.TrimPrefix(server.URL, "http://")
-	server.Close()
-	l := &experiment.Load{Request: experiment.Request{Method: "GET", Path: "/"}}
-	if _, err := ask(t.Context(), address, l); err == nil || !strings.HasPrefix(err.Error(), "connect to the server: ") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // A server that sheds some load is searched: only one that answers most requests of the
 // first probe badly is a mistake.
 func TestAServerThatFailsALittleIsSearched(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
 	"github.com/millicore/millicore/internal/front/compose"
+	"github.com/millicore/millicore/internal/front/probe"
 	"github.com/millicore/millicore/internal/platform"
 )
 
@@ -169,12 +170,15 @@ func warm(ctx context.Context, r platform.Replica, l *experiment.Load, cpus floa
 	var users sync.WaitGroup
 	defer users.Wait()
 	defer stop()
-	client := clientOf(l)
-	defer client.CloseIdleConnections()
-	var good, sent atomic.Int64
+	to, err := probe.NewSender(l, r.Address(), warmMost)
+	if err != nil {
+		return w
+	}
+	defer to.Close()
+	var good atomic.Int64
 	user := func() {
 		for ctx.Err() == nil {
-			if _, err := once(ctx, client, r.Address(), turn(l, int(sent.Add(1)))); err == nil {
+			if _, err := to.Send(ctx); err == nil {
 				good.Add(1)
 				continue
 			}

@@ -131,3 +131,32 @@ func TestInvalidSessions(t *testing.T) {
 		}
 	}
 }
+
+// A client that is no agent walks through sessions with their values and cookies.
+func TestWalk(t *testing.T) {
+	s := &shop{users: map[string]bool{}, at: map[string]int{}}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	w, err := NewWalk(strings.TrimPrefix(server.URL, "http://"), steps())
+	if err != nil {
+		t.Fatal(err)
+	}
+	untold := 0
+	for range 28 { // eight whole sessions, two without a token, and one under way
+		_, req, done, err := w.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := httptest.NewRecorder()
+		s.ServeHTTP(answer, req)
+		var whole strings.Builder
+		whole.WriteString("HTTP/1.1 200 OK\r\n")
+		_ = answer.Header().Write(&whole) // a Builder takes all
+		if missing := done([]byte(whole.String()+"\r\n"+answer.Body.String()), answer.Code == http.StatusOK); len(missing) > 0 {
+			untold++
+		}
+	}
+	if len(s.wrong) > 0 || s.orders != 8 || untold != 2 || len(s.users) != 11 {
+		t.Errorf("%d orders of %d users, %d without a token, wrong: %q", s.orders, len(s.users), untold, s.wrong)
+	}
+}

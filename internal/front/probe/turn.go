@@ -1,10 +1,7 @@
-package try
+package probe
 
 import (
-	"maps"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/millicore/millicore/internal/data/captured"
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -16,9 +13,6 @@ import (
 func turn(l *experiment.Load, n int) *experiment.Load {
 	if len(l.Mix) == 0 {
 		return l
-	}
-	if l.Session {
-		return alone(l, n)
 	}
 	sum := 0
 	for i := range l.Mix {
@@ -33,27 +27,6 @@ func turn(l *experiment.Load, n int) *experiment.Load {
 			break
 		}
 	}
-	return &one
-}
-
-// alone is the load whose Request is the nth, in turn, of those of a session that need no value
-// from an earlier answer. The first one is always such.
-func alone(l *experiment.Load, n int) *experiment.Load {
-	var free []int
-	for i, r := range l.Mix {
-		text := r.Path + r.Body
-		for _, value := range r.Headers {
-			text += value
-		}
-		needs := slices.ContainsFunc(l.Mix[:i], func(earlier experiment.Request) bool {
-			return slices.ContainsFunc(slices.Collect(maps.Keys(earlier.Capture)), func(name string) bool { return strings.Contains(text, "{{"+name+"}}") })
-		})
-		if !needs {
-			free = append(free, i)
-		}
-	}
-	one := *l
-	one.Request = plain(l.Mix[free[n%len(free)]])
 	return &one
 }
 

@@ -1,4 +1,4 @@
-package try
+package probe
 
 import (
 	"context"
@@ -34,9 +34,9 @@ func call(ctx context.Context, client *http.Client, address string, l *experimen
 	case errors.As(err, &failed):
 		return &failedCall{l.Request.GRPC, failed}
 	case errors.As(err, &network) && network.Op == "dial":
-		return &unanswered{fmt.Errorf("connect to the server: %w", err)}
+		return &Unanswered{fmt.Errorf("connect to the server: %w", err)}
 	}
-	return &unanswered{fmt.Errorf("call %s: %w", l.Request.GRPC, serviceclient.Explain(err))}
+	return &Unanswered{fmt.Errorf("call %s: %w", l.Request.GRPC, serviceclient.Explain(err))}
 }
 
 // failedCall is the error of a call whose status is not OK.

@@ -1,4 +1,4 @@
-package try
+package probe
 
 import (
 	"context"
@@ -53,17 +53,17 @@ func TestProbeCalls(t *testing.T) {
 	} {
 		load := experiment.Load{Request: experiment.Request{GRPC: c.method, Body: c.body, Headers: map[string]string{"User": "u{{seq}}"}}, Timeout: 5 * time.Second}
 		load.Settle()
-		a, err := ask(t.Context(), l.Addr().String(), &load)
+		a, err := Ask(t.Context(), l.Addr().String(), &load)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c.want == "" {
-			if a.good() != a.sent || a.sent == 0 || a.least <= 0 {
-				t.Errorf("%s: %d of %d good, %v", c.body, a.good(), a.sent, a.bad)
+			if a.Good() != a.sent || a.sent == 0 || a.Least <= 0 {
+				t.Errorf("%s: %d of %d good, %v", c.body, a.Good(), a.sent, a.bad)
 			}
 			continue
 		}
-		if err := a.unusable(); err == nil || err.Error() != c.want {
+		if err := a.Unusable(); err == nil || err.Error() != c.want {
 			t.Errorf("%s %s: %v\nwant %s", c.method, c.body, err, c.want)
 		}
 	}
@@ -71,7 +71,7 @@ func TestProbeCalls(t *testing.T) {
 	s.Stop()
 	load := experiment.Load{Request: experiment.Request{GRPC: method + "UnaryCall"}, Timeout: 5 * time.Second}
 	load.Settle()
-	if _, err := ask(t.Context(), "127.0.0.1:"+address, &load); err == nil {
+	if _, err := Ask(t.Context(), "127.0.0.1:"+address, &load); err == nil {
 		t.Error("a server that has ended is no error")
 	}
 }
