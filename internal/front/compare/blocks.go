@@ -13,6 +13,9 @@ import (
 	"github.com/millicore/millicore/internal/show/report"
 )
 
+// sides are what is compared.
+var sides = [2]string{"A", "B"}
+
 // Blocks are a comparison as text: the answer, one table, and what was compared, or with
 // details the whole.
 func (r *Result) Blocks(details bool) []report.Block {
@@ -21,7 +24,7 @@ func (r *Result) Blocks(details bool) []report.Block {
 	}
 	blocks := r.answered()
 	if len(r.Pairs) == 1 {
-		blocks = append(blocks, newTable("metric", r.shown(&r.Pairs[0]), headOf))
+		blocks = append(blocks, report.Compared("metric", sides, r.shown(&r.Pairs[0]), headOf))
 		blocks = append(blocks, r.Pairs[0].kinds()...)
 	} else {
 		blocks = append(blocks, r.mainTable())
@@ -84,7 +87,7 @@ func (r *Result) mainTable() report.Table {
 	if len(rows) > 0 {
 		head = headOf(0, &rows[0])
 	}
-	return newTable(head, rows, func(row int, _ *narrative.Difference) string { return names[row] })
+	return report.Compared(head, sides, rows, func(row int, _ *narrative.Difference) string { return names[row] })
 }
 
 // heading names both sides, and what makes them not comparable.
@@ -109,7 +112,7 @@ func (r *Result) pairBlocks(p *Pair) []report.Block {
 	if len(r.Pairs) > 1 {
 		blocks = append(blocks, report.Paragraph{Text: display.Plain(p.title()), Tone: display.Strong})
 	}
-	blocks = append(blocks, report.Paragraph{Text: "Set differently: " + display.Plain(p.differs())}, newTable("metric", r.shown(p), headOf))
+	blocks = append(blocks, report.Paragraph{Text: "Set differently: " + display.Plain(p.differs())}, report.Compared("metric", sides, r.shown(p), headOf))
 	blocks = append(blocks, p.kinds()...)
 	var notes report.List
 	for _, note := range p.Notes {
@@ -119,38 +122,6 @@ func (r *Result) pairBlocks(p *Pair) []report.Block {
 		blocks = append(blocks, notes)
 	}
 	return blocks
-}
-
-// newTable has a row for each difference, in the tone of its verdict. What belongs together is left
-// out together: the medians of both sides, but never a shift without its interval.
-func newTable(head string, rows []narrative.Difference, name func(row int, d *narrative.Difference) string) report.Table {
-	column := func(head string, kind report.Kind, rank report.Rank, of func(narrative.Difference) string) report.Column {
-		c := report.Column{Head: head, Kind: kind, Rank: rank}
-		for _, d := range rows {
-			_, tone := d.Word()
-			c.Cells = append(c.Cells, report.Cell{Text: of(d), Tone: tone})
-		}
-		return c
-	}
-	names := report.Column{Head: head, Kind: report.Name}
-	for i := range rows {
-		_, tone := rows[i].Word()
-		names.Cells = append(names.Cells, report.Cell{Text: name(i, &rows[i]), Tone: tone})
-	}
-	return report.Table{Columns: []report.Column{
-		names,
-		column("A", report.Mixed, 1, narrative.Difference.Left),
-		column("B", report.Mixed, 1, narrative.Difference.Right),
-		column("shift", report.Mixed, report.Kept, narrative.Difference.ShiftText),
-		column("%", report.Mixed, 2, narrative.Difference.PercentText),
-		column("95% interval", report.Mixed, report.Kept, narrative.Difference.Ends),
-		column("p", report.Mixed, report.Kept, narrative.Difference.Chance),
-		column("n", report.Mixed, report.Kept, narrative.Difference.Counts),
-		column("verdict", report.Word, report.Kept, func(d narrative.Difference) string {
-			word, _ := d.Word()
-			return word
-		}),
-	}}
 }
 
 // headOf names a row: its metric in short, and its unit.
@@ -188,7 +159,7 @@ func (p *Pair) kinds() []report.Block {
 	if len(rows) == 0 {
 		return nil
 	}
-	t := newTable("metric", rows, func(row int, d *narrative.Difference) string {
+	t := report.Compared("metric", sides, rows, func(row int, d *narrative.Difference) string {
 		return display.Plain(p.Kinds[row].Kind) + ": " + headOf(row, d)
 	})
 	t.Title = "Kinds of requests"

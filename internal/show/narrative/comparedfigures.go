@@ -87,12 +87,23 @@ func (d Difference) Chance() string { return display.Maybe(d.PHolm, display.Chan
 // Counts writes the number of trials of A and of B: "6+6".
 func (d Difference) Counts() string { return fmt.Sprintf("%d+%d", d.Trials[0], d.Trials[1]) }
 
-// UnitName is the unit for people.
+// UnitName is the unit for people, in which Scale writes a figure.
 func (d Difference) UnitName() string {
-	if d.Unit == "share" {
+	switch d.Unit {
+	case "share":
 		return "%"
+	case "bytes":
+		return "MiB"
 	}
 	return d.Unit
+}
+
+// Scale is what a figure is multiplied by to be in the unit for people.
+func (d Difference) Scale() float64 {
+	if d.Unit == "bytes" {
+		return 1.0 / (1 << 20)
+	}
+	return d.Difference.Scale()
 }
 
 // unit is the unit behind a figure.
@@ -108,5 +119,5 @@ func (d Difference) points() string {
 	if d.UnitName() == "%" {
 		return "points"
 	}
-	return d.Unit
+	return d.UnitName()
 }

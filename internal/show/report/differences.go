@@ -28,8 +28,11 @@ func (d *difference) bounded() bool {
 }
 
 // newDifferences are the tests, one table per metric and baseline, and those at the common
-// load.
+// load; of a server before a change and after it those of the answer.
 func newDifferences(s *summary.Summary, names []string) []Table {
+	if against := s.Experiment.Server.Against(); against != "" {
+		return changes(s, against)
+	}
 	all := differencesOf(s, names)
 	if s.Common == nil {
 		return all
