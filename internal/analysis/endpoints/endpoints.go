@@ -36,10 +36,13 @@ const (
 	// flat is the share of its length that must remain of a column of the counts once what the
 	// columns before explain is taken away: below it the mix does not vary.
 	flat = 1e-6
+	// unsure is the share of all CPU time by which that of a kind may be off, at 95%: of the steps
+	// of a session, which come in almost the same proportion, it is more than all of it.
+	unsure = 0.5
 )
 
 // Costs are the costs of the kinds, in their order; nil: there are fewer intervals for each kind than
-// the fewest, or some kind always comes in the same proportion to others.
+// the fewest, or some kind comes in the same, or almost the same, proportion to others.
 func Costs(all []Interval, fewest int) []Cost {
 	if len(all) == 0 {
 		return nil
@@ -80,6 +83,9 @@ func Costs(all []Interval, fewest int) []Cost {
 	costs = costs[:kinds]
 	for k := range costs {
 		costs[k].Share = totals[k] * costs[k].Each / cpu
+		if 1.96*totals[k]*costs[k].Error/cpu > unsure {
+			return nil
+		}
 	}
 	return costs
 }

@@ -179,6 +179,21 @@ func TestCostsThatCannotBeKnown(t *testing.T) {
 	}
 }
 
+// The steps of a session come in almost the same proportion: the CPU time of each is not known.
+func TestCostsOfStepsAreNotKnown(t *testing.T) {
+	random := rand.New(rand.NewPCG(36, 7))
+	var all []Interval
+	for range 60 {
+		n := poisson(random, 90)
+		i := Interval{Ended: []float64{n + float64(random.IntN(2)), n + float64(random.IntN(2)), n}, Grown: make([]float64, 3)}
+		i.CPU = 0.00066*3*n + 0.002*random.NormFloat64()
+		all = append(all, i)
+	}
+	if costs := Costs(all, Enough); costs != nil {
+		t.Errorf("%+v", costs)
+	}
+}
+
 // Without noise the costs are exact: without requests in flight, with them, and if it is not
 // known how many were sent.
 func TestCostsAreExact(t *testing.T) {
