@@ -331,7 +331,7 @@ func (a *asked) next(c *summary.Cell) string {
 }
 
 // stopsAdvice is what to look for if requests are late in bursts.
-const stopsAdvice = "look for what stops or slows it now and then (a collector, a checkpoint, a job)"
+const stopsAdvice = "look for what stops or slows it now and then (a collector, a checkpoint, a job, a wait for another service)"
 
 // stackAdvice is how to find what requests wait for. A profile of CPU time does not show it.
 const stackAdvice = "dump its threads' stacks under that load, and look where they wait."
