@@ -11,10 +11,11 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/lab/results"
+	"github.com/millicore/millicore/internal/lab/wording"
 )
 
-// commonLoad conducts the second part of a run of searches: every cell at a share of the
-// lowest breaking point that the record shows. It has a record of its own, in the folder
+// commonLoad conducts the second part of a run of searches: every cell at the load that
+// verdict.CommonLoad takes from the first. It has a record of its own, in the folder
 // of the first, with the same cells: each part holds one kind of trial. number is that of
 // its first trial, so that no two trials of the run have the same.
 func (l *Lab) commonLoad(ctx context.Context, number int) error {
@@ -26,7 +27,7 @@ func (l *Lab) commonLoad(ctx context.Context, number int) error {
 	if err != nil {
 		return fmt.Errorf("find the common load: %w", err)
 	}
-	load, without := verdict.CommonLoad(found.Summary, common.Percent/100)
+	load, held, without := verdict.CommonLoad(found.Summary, common.Percent/100)
 	if load == 0 {
 		var names []string
 		for _, i := range without {
@@ -35,11 +36,7 @@ func (l *Lab) commonLoad(ctx context.Context, number int) error {
 		l.note("no trials at a common load: no breaking point of %s", strings.Join(names, ", "))
 		return nil
 	}
-	unit := "requests/s"
-	if l.Experiment.Cells[0].Load.Users != nil {
-		unit = "users"
-	}
-	l.note("common load: %s %s, %v%% of the lowest breaking point", display.Figure(load), unit, common.Percent)
+	l.note("common load: %s", wording.CommonLoad(load, l.Experiment.Cells[0].Load.Users != nil, common.Percent, held))
 	at := l.Experiment.At(load)
 	if at.Objective != nil && at.Objective.Quantile != "" {
 		needed := verdict.RequestsFor(at.Objective.Quantile)

@@ -56,7 +56,7 @@ func testTheSearchesAreFollowedByACommonLoad(t *testing.T) {
 	if e := before.Summary.Experiment; before.Summary.Common != nil || !e.Interrupted || e.TrialsDone != 2 || e.TrialsPlanned != 6 {
 		t.Errorf("before the second part: %+v, want 2 of 6 trials, interrupted", e)
 	}
-	want, _ := verdict.CommonLoad(before.Summary, 0.5)
+	want, _, _ := verdict.CommonLoad(before.Summary, 0.5)
 	if want < 30 || want > 60 {
 		t.Fatalf("a common load of %v: the slower service holds about 100 requests/s", want)
 	}

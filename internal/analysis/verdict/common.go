@@ -12,9 +12,10 @@ import (
 // CommonLoad returns the load at which the cells of searches are measured again, so
 // that their latencies compare: a share of the lowest breaking point, to three digits.
 // A lower bound decides only if no breaking point is known, because the service may hold
-// much more. Users are whole. It returns the cells without a breaking point, beside
-// which no load is common to all; those of services that are not available do not count.
-func CommonLoad(s *summary.Summary, share float64) (load float64, without []int) {
+// much more. It is taken whole then, because every start held it. Users are whole. It
+// returns the cells without a breaking point, beside which no load is common to all;
+// those of services that are not available do not count.
+func CommonLoad(s *summary.Summary, share float64) (load float64, held bool, without []int) {
 	lowest, bound := math.Inf(1), math.Inf(1)
 	users := false
 	for i := range s.Cells {
@@ -31,16 +32,16 @@ func CommonLoad(s *summary.Summary, share float64) (load float64, without []int)
 		users = users || c.Load.Kind == "closed"
 	}
 	if math.IsInf(lowest, 1) {
-		lowest = bound
+		lowest, share, held = bound, 1, true
 	}
 	switch {
 	case len(without) > 0 || math.IsInf(lowest, 1):
-		return 0, without
+		return 0, false, without
 	case users:
-		return max(1, math.Floor(lowest*share)), nil
+		return max(1, math.Floor(lowest*share)), held, nil
 	}
 	load, _ = strconv.ParseFloat(strconv.FormatFloat(lowest*share, 'g', 3, 64), 64)
-	return load, nil
+	return load, held, nil
 }
 
 // longest is how many times as long as planned a trial at the common load may be.

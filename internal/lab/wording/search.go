@@ -146,3 +146,17 @@ func howOften(f finding.Finding) string {
 	}
 	return " in most of the windows that decide"
 }
+
+// CommonLoad words the load at which cells are measured again after their searches: percent of
+// the lowest breaking point, or the bound that all held.
+func CommonLoad(load float64, users bool, percent float64, held bool) string {
+	which := fmt.Sprintf("%v%% of the lowest breaking point", percent)
+	if held {
+		which = "the lowest of the highest loads tried, because nothing broke"
+	}
+	at := digits.Three(load) + " requests/s"
+	if users {
+		at = digits.Three(load) + " users"
+	}
+	return at + ", " + which
+}
