@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/millicore/millicore/internal/base/digits"
 	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/accesslog"
 	"github.com/millicore/millicore/internal/data/captured"
@@ -89,6 +90,9 @@ func (o *Options) replay(s *file.Settings, t reach.Target, headers map[string]st
 	}
 	sent := o.log.Replay(accesslog.How{Host: (&url.URL{Host: t.Host}).Hostname(), Speed: o.Speed, Even: o.Even, Seed: o.Seed, Kinds: experiment.MostKinds})
 	o.sent = &Replay{o.Replaying.File, sent}
+	if err := checkLength(flag, sent.Last.Sub(sent.First), o.Speed); err != nil {
+		return 0, err
+	}
 	var mix []map[string]any
 	for _, k := range sent.Kinds {
 		one := o.eachOfMix()
@@ -99,6 +103,17 @@ func (o *Options) replay(s *file.Settings, t reach.Target, headers map[string]st
 	s.Set(flag, "load.mix", mix)
 	s.Set(flag, "load.rate", max(0.001, math.Round(float64(sent.Sent)/length.Seconds()*1000)/1000))
 	return length, nil
+}
+
+// checkLength refuses a speed at which what was recorded takes longer than a load may.
+func checkLength(flag string, recorded time.Duration, speed float64) error {
+	const longest = 24*time.Hour - time.Millisecond // Length adds one
+	if recorded.Hours()/speed <= longest.Hours() {
+		return nil
+	}
+	enough := math.Ceil(100*recorded.Hours()/longest.Hours()) / 100
+	return fmt.Errorf("%s: its %s take %s days at --speed %v, and a load takes at most one: use --speed %v or more",
+		flag, about(recorded), digits.Three(recorded.Hours()/24/speed), speed, enough)
 }
 
 // Replayed is what of a log is sent; nil of another load.

@@ -75,6 +75,21 @@ func TestTheLoadOfAReplay(t *testing.T) {
 		"failed then 1 request, with a status of 400 or above in the log fell behind by 1.00 ms at p99, 1.00 ms at most", text); d != "" {
 		t.Error(d)
 	}
+	for speed, want := range map[float64]string{
+		1e-9:  "--replay " + o.Replaying.File + ": its 2.5s take 28,935 days at --speed 1e-09, and a load takes at most one: use --speed 0.01 or more",
+		1e-30: " days at --speed 1e-30, and a load takes at most one: use --speed 0.01 or more", // more than a time.Duration
+	} {
+		o.Speed = speed
+		if _, err := o.Experiment(target, nil); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if err := checkLength("", 168*time.Hour, 7); err == nil || err.Error() != ": its 168h take 1 days at --speed 7, and a load takes at most one: use --speed 7.01 or more" {
+		t.Error(err) // and the millisecond after the last request
+	}
+	if err := checkLength("", 168*time.Hour, 7.01); err != nil {
+		t.Error(err)
+	}
 	target.Path = "/c"
 	if _, err := o.Experiment(target, nil); err == nil || !strings.Contains(err.Error(), "leave out the path") {
 		t.Error(err)
