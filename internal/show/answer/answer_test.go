@@ -62,7 +62,7 @@ func TestTheCauseOfASlowTail(t *testing.T) {
 		{"nothing was observed", nil, ""},
 		{"throttling", &summary.Causes{Requests: 20, Throttling: 0.89, Rest: 0.11}, "its CPU limit: throttling is 89% of the slow tail."},
 		{"too few requests", &summary.Causes{Requests: 19, Throttling: 0.89, Rest: 0.11}, ""},
-		{"too few requests, late ones", &summary.Causes{Requests: 19, Generator: 0.89, Rest: 0.11}, "not known: the slowest requests waited mostly in the generator."},
+		{"too few requests, which waited for a CPU for less than 2 ms", &summary.Causes{Requests: 1, Generator: 0.59, Rest: 0.41}, ""},
 		{"mostly throttling, as far as is certain", &summary.Causes{Requests: 500, Throttling: 0.3, ThrottlingHigh: 0.8, Rest: 0.7}, "its CPU limit: throttling is 30–80% of the slow tail."},
 		{"more of its own work for certain", &summary.Causes{Requests: 500, Throttling: 0.3, ThrottlingHigh: 0.6, Rest: 0.7}, "perhaps its CPU limit: throttling is 30–60% of the slow tail."},
 		{"perhaps throttling", &summary.Causes{Requests: 500, Throttling: 0.1, ThrottlingHigh: 0.95, Rest: 0.9}, "perhaps its CPU limit: throttling is 10–95% of the slow tail."},
@@ -82,9 +82,13 @@ func TestTheCauseOfASlowTail(t *testing.T) {
 // The rate of a replay is that of its log, so the advice is another speed.
 func TestAReplayThatIsTooFast(t *testing.T) {
 	rate, available := 48.9, 63.0
-	late := &summary.Cell{RateRPS: &rate, Causes: &summary.Causes{Requests: 19, Generator: 0.89, Rest: 0.11}, Load: summary.Load{Kind: "open", Replay: true}}
-	if got := answer.OfLoad(late, "http://x/").Do; got != "replay it with a lower --speed, fewer connections, or from another machine." {
-		t.Errorf("%q", got)
+	late := &summary.Cell{RateRPS: &rate, Causes: &summary.Causes{Requests: 19, Generator: 0.89, Rest: 0.11}, Load: summary.Load{Kind: "open", Replay: true}, Generator: summary.Generator{SentLate: true}}
+	if got := answer.OfLoad(late, "http://x/"); got.Why != "not known: the slowest requests waited mostly in the generator." || got.Do != "replay it with a lower --speed, fewer connections, or from another machine." {
+		t.Errorf("%+v", got)
+	}
+	late.Generator.SentLate = false // an idle process wakes up as late
+	if got := answer.OfLoad(late, "http://x/"); got.Why != "" || got.Do != "" {
+		t.Errorf("%+v", got)
 	}
 	slow := &summary.Cell{RateRPS: &rate, Availability: &available, Errors: summary.ErrorCounts{Dropped: 290, Timeouts: 6}, Load: summary.Load{Kind: "open", Replay: true}}
 	got := answer.OfLoad(slow, "http://x/")

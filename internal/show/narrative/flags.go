@@ -89,6 +89,8 @@ func FlagText(word summary.Flag, c *summary.Cell) string {
 		return besideText
 	case word == summary.FlagGeneratorLimited && c.Load.Kind == "closed" && lag != nil && *lag < float64(disturbance.LateLag.Microseconds()):
 		return waitedText
+	case word == summary.FlagSentLate && lag != nil && has(summary.FlagFewRequests): // their 99th percentile is that of no 1%
+		return fmt.Sprintf("At least one request was sent %s late: latencies include the generator's own delay.", display.WithUnit(*lag/1000))
 	case word == summary.FlagSentLate && lag != nil:
 		return fmt.Sprintf("1%% of the requests were sent more than %s late: latencies include the generator's own delay. %s", display.WithUnit(*lag/1000), generatorAdvice)
 	case word == summary.FlagGeneratorLimited && c.Load.Find && sentOfDue(c) == "":

@@ -46,6 +46,7 @@ func TestSentencesOfARecord(t *testing.T) {
 	got["flag, of two trials"] = FlagText(summary.FlagFewTrials, &summary.Cell{Trials: 2})
 	got["flag, of a signal"] = FlagText(summary.FlagFrozen, &summary.Cell{Frozen: summary.FrozenBySignal})
 	got["flag, of a lag"] = FlagText(summary.FlagSentLate, &summary.Cell{Generator: summary.Generator{SendLagP99US: ptr(2510.0)}})
+	got["flag, of a lag of few requests"] = FlagText(summary.FlagSentLate, &summary.Cell{Generator: summary.Generator{SendLagP99US: ptr(2510.0)}, Flags: summary.Flags{summary.FlagFewRequests}})
 	got["flag, of users"] = FlagText(summary.FlagGeneratorLimited, &summary.Cell{Load: summary.Load{Kind: "closed"}, Generator: summary.Generator{SendLagP99US: ptr(20.0)}})
 	got["flag, of agents"] = FlagText(summary.FlagGeneratorLimited, &summary.Cell{Flags: summary.Flags{summary.FlagAgentLost}})
 	got["flag, of a replay"] = FlagText(summary.FlagSentLate, &summary.Cell{Load: summary.Load{Replay: true}, Generator: summary.Generator{SendLagP99US: ptr(2510.0)}})
