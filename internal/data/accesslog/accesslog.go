@@ -10,7 +10,6 @@ package accesslog
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -242,31 +241,4 @@ func statusOf(line string, end int) int {
 		return n
 	}
 	return 0
-}
-
-// Route is a method and a path without its query, of which ids are collapsed: "GET /users/{id}".
-func (e *Entry) Route() string {
-	path, _, _ := strings.Cut(e.Path, "?")
-	parts := strings.Split(path, "/")
-	for i, part := range parts {
-		// Java's servers put the session behind the path: /cart;jsessionid=…
-		if parts[i], _, _ = strings.Cut(part, ";"); isID(parts[i]) {
-			parts[i] = "{id}"
-		}
-	}
-	return cmp.Or(e.Method, "GET") + " " + strings.Join(parts, "/")
-}
-
-var (
-	numbers = regexp.MustCompile(`^\d+$`)
-	uuids   = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
-	hashes  = regexp.MustCompile(`^[0-9a-fA-F]{12,}$`)
-	tokens  = regexp.MustCompile(`^([A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9._-]+)$`) // also a JSON Web Token
-)
-
-// isID reports whether a part of a path names one of many things: a number, a UUID, a hash, or
-// a long token with digits in it.
-func isID(part string) bool {
-	return numbers.MatchString(part) || uuids.MatchString(part) || hashes.MatchString(part) ||
-		tokens.MatchString(part) && strings.ContainsAny(part, "0123456789")
 }

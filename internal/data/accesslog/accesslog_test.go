@@ -103,9 +103,41 @@ func TestRoutes(t *testing.T) {
 		"/cart;jsessionid=A1B2/17;v=2":                  "GET /cart/{id}",
 		"/":                                             "GET /",
 		"/about-our-long-company-history":               "GET /about-our-long-company-history",
+		// Keys with a prefix, ULIDs, nanoids, cuids, ids of videos, of pods and of machines.
+		"/c/cus_9s6XKzkNRiz8i3":          "GET /c/{id}",
+		"/c/cus_NffrFeUfNV2Hib":          "GET /c/{id}",
+		"/p/pi_3MtwBwLkdIwHu7ix28a3tqPa": "GET /p/{id}",
+		"/u/01ARZ3NDEKTSV4RRFFQ69G5FAV":  "GET /u/{id}",
+		"/u/01arz3ndektsv4rrffq69g5fav":  "GET /u/{id}",
+		"/n/V1StGXR8_Z5jdHi6B-myT":       "GET /n/{id}",
+		"/n/cjld2cjxh0000qzrmn831i7rn":   "GET /n/{id}",
+		"/watch/dQw4w9WgXcQ":             "GET /watch/{id}",
+		"/pods/web-7d4b9c6f5d-x2k9q/log": "GET /pods/{id}/log",
+		"/ec2/i-0abcd1234efab5678":       "GET /ec2/{id}",
+		"/commit/3f2a9c1b":               "GET /commit/{id}",
+		// Words with a number.
+		"/posts/how-to-cook-1234": "GET /posts/{id}",
+		"/posts/1234-how-to-cook": "GET /posts/{id}",
+		"/days/2026-11-29":        "GET /days/{id}",
+		// Files: their extension and their words stay.
+		"/static/app.3f2a9c1b.js":            "GET /static/app.{id}.js",
+		"/static/main.8c1f2e3d.chunk.js.map": "GET /static/main.{id}.chunk.js.map",
+		"/assets/index-BxY8s2Kq.css":         "GET /assets/index-{id}.css",
+		"/photos/17.jpg":                     "GET /photos/{id}.jpg",
+		"/photos/IMG_20261129.jpg":           "GET /photos/{id}.jpg",
 	} {
 		if got := (&Entry{Method: "GET", Path: path}).Route(); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	for _, path := range []string{
+		"/api/v1", "/apis/apps/v2beta1", "/v1.2.3/x", "/v10alpha12", "/1.2.3", "/dist/1.0.0.tgz", "/jquery-3.6.0.min.js", "/bootstrap.min.css", "/clip.mp4",
+		"/oauth2/token", "/utf-8", "/sha-256", "/iso-8859-1", "/area-51", "/page-2", "/top-100", "/http2-push", "/base64url", "/sha256sum", "/x86_64",
+		"/getting-started-with-http2-servers", "/mp3-to-mp4-h264-h265-converter", "/iPhone-15-Pro-vs-iPhone-14-Pro", "/getOAuth2TokenForUser", "/rpc.Shop/GetUser2FAByName",
+		"/user_profile_settings", "/internationalization", "/deadbeef", "/face2face", "/windows10vs11", "/.well-known/openid-configuration", "/@user/react@18.2.0", "/caf%C3%A9",
+	} {
+		if got := (&Entry{Path: path}).Route(); got != "GET "+path {
+			t.Errorf("%s: %s", path, got)
 		}
 	}
 }
