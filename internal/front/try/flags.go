@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -98,6 +99,8 @@ func (f *Flags) Check(changed func(string) bool) error {
 		return fmt.Errorf("--network %s: want host, or leave it out: the container then has a network of its own, which is removed with it", f.Network)
 	case changed("image") && strings.TrimSpace(f.Image) == "":
 		return errors.New("--image is empty: name an image, as in --image nginx:1.27")
+	case changed("neighbour") && f.Ask.Neighbour == "":
+		return errors.New("--neighbour is empty: write the CPUs that it uses, as in 2 or 500m")
 	case f.Attach == "" && changed("yes"):
 		return errors.New("--yes needs --attach: a server that try starts is not asked about")
 	}
@@ -147,7 +150,7 @@ func (f *Flags) Fill(changed func(string) bool) (err error) {
 	if f.Repeats > 1 {
 		a.Repeats = f.Repeats
 	}
-	if err := errors.Join(a.HoldAgainst(f.Against), a.checkNeighbour()); err != nil {
+	if err := errors.Join(a.HoldAgainst(f.Against), a.checkNeighbour(runtime.NumCPU())); err != nil {
 		return err
 	}
 	a.ReadyTimeoutSet = changed("ready-timeout")

@@ -4,21 +4,26 @@ import (
 	"errors"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/data/experiment/quantity"
 )
 
 // checkNeighbour checks --neighbour, beside which one server is measured under one limit and
-// without it.
-func (a *Ask) checkNeighbour() error {
+// without it, on a machine of some CPUs.
+func (a *Ask) checkNeighbour(cpus int) error {
 	if a.Neighbour == "" {
 		return nil
 	}
-	switch q, err := resource.ParseQuantity(a.Neighbour); {
-	case err != nil || q.MilliValue() < 1:
-		return fmt.Errorf("--neighbour %s: write the CPUs that it uses, as in 2 or 500m", a.Neighbour)
+	v, err := quantity.CPU(a.Neighbour)
+	millis, _ := v.(int64)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--neighbour: %w", err)
+	case millis < 10: // the least quota of the kernel
+		return fmt.Errorf("--neighbour %s: write the CPUs that it uses, 10m or more, as in 2 or 500m", a.Neighbour)
+	case millis > 1000*int64(cpus):
+		return fmt.Errorf("--neighbour %s: this machine has %s, and a neighbour cannot use more", a.Neighbour, display.Counted(int64(cpus), "CPU"))
 	case a.CPU == "" || a.severalLimits():
 		return errors.New("--neighbour shows what one CPU limit costs and protects: give --cpu one limit")
 	case a.Against != nil:

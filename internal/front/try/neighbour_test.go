@@ -50,8 +50,11 @@ func TestANeighbourThatShowsNothingIsRefused(t *testing.T) {
 		change func(*Ask)
 		want   string
 	}{
-		"no number":      {func(a *Ask) { a.Neighbour = "many" }, "as in 2 or 500m"},
+		"no number":      {func(a *Ask) { a.Neighbour = "many" }, `--neighbour: "many" is not a quantity of CPUs`},
 		"nothing":        {func(a *Ask) { a.Neighbour = "0" }, "as in 2 or 500m"},
+		"too fine":       {func(a *Ask) { a.Neighbour = "500.5m" }, `--neighbour: "500.5m" has a finer resolution`},
+		"too little":     {func(a *Ask) { a.Neighbour = "9m" }, "10m or more"},
+		"too much":       {func(a *Ask) { a.Neighbour = "2001m" }, "--neighbour 2001m: this machine has 2 CPUs, and"},
 		"no limit":       {func(a *Ask) { a.CPU = "" }, "give --cpu one limit"},
 		"several limits": {func(a *Ask) { a.CPUs = []string{"500m", "1"} }, "give --cpu one limit"},
 		"two servers":    {func(a *Ask) { a.Against = []string{"./old"} }, "leave out --against"},
@@ -61,7 +64,7 @@ func TestANeighbourThatShowsNothingIsRefused(t *testing.T) {
 		a := testAsk("./server")
 		a.Neighbour = "2"
 		c.change(a)
-		if err := a.checkNeighbour(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := a.checkNeighbour(2); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/analysis/verdict"
 	"github.com/millicore/millicore/internal/base/phrase"
 	"github.com/millicore/millicore/internal/data/display"
 	"github.com/millicore/millicore/internal/show/narrative"
@@ -59,8 +60,10 @@ func (t *tried) besideNeighbour() Answer {
 	case own.Breaking.LimitedBy == summary.ByHost && used != nil && cpu != nil && 1000**used < leastUsed*float64(*cpu):
 		answer.Why = fmt.Sprintf("the limit was not reached: overloaded, it got %s CPUs.", cpus(*used))
 		answer.Do = "use a smaller --neighbour."
+	case own.Breaking.AtLeast:
+		answer.Do = t.next(own)
 	case len(found) > 1:
-		answer.Do = worth(own, found[len(found)-1])
+		answer.Do = t.worth(own, found[len(found)-1])
 	}
 	return answer
 }
@@ -81,15 +84,14 @@ func leaves(cells []*summary.Cell) string {
 // cpus writes CPUs in use: "1.49".
 func cpus(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
-// worth is what to do about a limit, by what it costs and what it keeps for the neighbour. The
-// breaking points differ if their intervals do not overlap.
-func worth(own, free *summary.Cell) string {
+// worth is what to do about a limit, by what it costs and what it keeps for the neighbour. Few
+// searches rank no breaking points: if their intervals do not overlap, more would.
+func (t *tried) worth(own, free *summary.Cell) string {
 	a, b := own.Breaking, free.Breaking
-	cost := a.High != nil && b.Low != nil && *b.Low > *a.High
-	if own.Beside.Neighbour == nil || free.Beside.Neighbour == nil {
+	if own.Beside.Neighbour == nil || free.Beside.Neighbour == nil || own.Beside.Service == nil || free.Beside.Service == nil {
 		return ""
 	}
-	kept := *own.Beside.Neighbour-*free.Beside.Neighbour >= leastKept
+	lost, got := *own.Beside.Neighbour-*free.Beside.Neighbour, *free.Beside.Service-*own.Beside.Service
 	share := fmt.Sprintf("%.0f%%", 100*(1-*a.Load()/(*b.Load())))
 	if b.AtLeast {
 		share = "at least " + share
@@ -98,13 +100,19 @@ func worth(own, free *summary.Cell) string {
 	if free.Limits.RequestMillis != nil {
 		without = "use only the request"
 	}
+	kept := lost >= leastKept
+	costs := verdict.Rank(t.s, verdict.BreakingPointMetric).Between(free, own)
+	few := costs.Basis == summary.Untested && a.High != nil && b.Low != nil && *b.Low > *a.High
+	again := fmt.Sprintf("run it again with --repeats %d: the limit costs %s in %s of each, no ranking.", summary.EnoughTrials, share, searches(own, max(1, a.Searches)))
 	switch {
-	case a.AtLeast:
-		return ""
-	case cost && kept:
+	case kept && got < leastKept:
+		return "use a machine with more CPUs: what the neighbour lost without the limit, the server did not get."
+	case costs.Sign > 0 && kept:
 		return fmt.Sprintf("keep the limit, which costs %s, if the neighbour needs that; else %s.", share, without)
-	case cost:
+	case costs.Sign > 0:
 		return fmt.Sprintf("%s: the limit costs %s, and leaves the neighbour no more.", without, share)
+	case few:
+		return again
 	case kept:
 		return "keep the limit: a cost was not shown."
 	}

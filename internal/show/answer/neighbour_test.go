@@ -9,7 +9,7 @@ import (
 func TestAnswersBesideANeighbour(t *testing.T) {
 	labels := []string{"as it is", "without the CPU limit", "CPU request only"}
 	cell := func(service string, millis, request int64, low, at, high, neighbour, generator float64, more ...change) summary.Cell {
-		c := cellOf(service, append([]change{breaksBetween(low, at, high, summary.ByThrottling), searches(1), setTrials(1)}, more...)...)
+		c := cellOf(service, append([]change{breaksBetween(low, at, high, summary.ByThrottling), setTrials(6)}, more...)...)
 		if millis > 0 {
 			c.Limits.CPUMillis = &millis
 		} else {
@@ -24,10 +24,15 @@ func TestAnswersBesideANeighbour(t *testing.T) {
 		}
 		return c
 	}
-	limited := func(neighbour float64) summary.Cell {
-		return cell("a", 500, 500, 115, 120, 125, neighbour, 0.05)
+	limited := func(neighbour float64, more ...change) summary.Cell {
+		return cell("a", 500, 500, 115, 120, 125, neighbour, 0.05, more...)
 	}
-	free, weight := cell("b", 0, 0, 190, 200, 210, 1.05, 0.2), cell("c", 0, 500, 155, 160, 170, 1.23, 0.2)
+	once := func(c *summary.Cell) { searches(1)(c); setTrials(1)(c) }
+	ended := func(c *summary.Cell) { c.Breaking.AtLeast, c.Breaking.High, c.Breaking.Ended = true, nil, "time" }
+	weighs := func(generator float64, more ...change) summary.Cell {
+		return cell("c", 0, 500, 155, 160, 170, 1.23, generator, more...)
+	}
+	free, weight := cell("b", 0, 0, 190, 200, 210, 1.05, 0.2), weighs(0.2)
 	none := func(c *summary.Cell) {
 		c.Breaking.RateRPS, c.Breaking.Low, c.Breaking.High, c.Breaking.Reason = nil, nil, nil, "it misses the objective even at the lowest load tried"
 	}
@@ -35,6 +40,10 @@ func TestAnswersBesideANeighbour(t *testing.T) {
 	for name, cells := range map[string][]summary.Cell{
 		"it costs and protects":                    {limited(1.49), free, weight},
 		"it costs and protects nothing":            {limited(1.25), free, weight},
+		"one search of each":                       {limited(1.49, once), free, weighs(0.2, once)},
+		"one search of each, and nothing kept":     {limited(1.25, once), free, weighs(0.2, once)},
+		"it did not break":                         {limited(1.49, ended), free, weight},
+		"the generator took it":                    {limited(1.49), free, weighs(0.25)},
 		"it costs nothing":                         {limited(1.49), cell("b", 0, 0, 110, 121, 130, 1.05, 0.02), cell("c", 0, 500, 110, 118, 128, 1.23, 0.02)},
 		"neither":                                  {limited(1.25), cell("b", 0, 0, 110, 121, 130, 1.25, 0.02), cell("c", 0, 500, 110, 118, 128, 1.24, 0.02)},
 		"a request of 1 CPU":                       {limited(1.49), free},
