@@ -79,7 +79,7 @@ func readFor(ctx context.Context, files []string, service string, by spelled) (*
 		read, err = read.WithSelectedServices([]string{service})
 	}
 	if err == nil { // only now, so that a missing env_file of another service is no error
-		read, err = read.WithServicesEnvironmentResolved(true)
+		read, err = resolved(read)
 	}
 	if err != nil {
 		return nil, oneLine(err)
@@ -103,6 +103,18 @@ func readFor(ctx context.Context, files []string, service string, by spelled) (*
 	p.conditions(read)
 	p.leaves(all)
 	return p, nil
+}
+
+// resolved reads the files of variables of all services.
+func resolved(p *types.Project) (*types.Project, error) {
+	for _, name := range slices.Sorted(maps.Keys(p.Services)) {
+		for _, f := range p.Services[name].EnvFiles {
+			if _, err := os.Stat(f.Path); err != nil && bool(f.Required) {
+				return nil, fmt.Errorf("services.%s.env_file: %s is not there: make it, or write required: false beside its path", name, f.Path)
+			}
+		}
+	}
+	return p.WithServicesEnvironmentResolved(true)
 }
 
 // messages is a format of logrus: a line for each message.

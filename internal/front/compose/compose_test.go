@@ -44,7 +44,8 @@ func TestWhatCannotBeReadOrMeasuredIsRefusedByItsName(t *testing.T) {
 		{"a dependency that is not there", "web", web("depends_on: [db]"), `depends on undefined service "db"`},
 		{"a circle", "web", "services: {web: {image: a, depends_on: [db]}, db: {image: b, depends_on: [web]}}", "dependency cycle"},
 		{"a profile", "web", "services: {web: {image: a, depends_on: [db]}, db: {image: b, profiles: [data]}}", "depends on undefined service \"db\": invalid compose project; if it is in a profile, set COMPOSE_PROFILES"},
-		{"an env_file that is not there", "web", web("env_file: none.env"), "none.env not found"},
+		{"an env_file that is not there", "web", web("env_file: none.env"), "none.env is not there: make it, or write required: false"},
+		{"an env_file of a dependency", "web", "services: {web: {image: a, links: [db]}, db: {image: b, env_file: none.env}}", "services.db.env_file: "},
 		{"a variable that must be set", "web", web("user: ${NO_SUCH_USER_1:?say who}"), "say who"},
 		{"the machine's network", "web", web("network_mode: host"), "services.web.network_mode: services run in one network of the run"},
 		{"the machine's processes", "web", web("pid: host"), "services.web.pid: "},
@@ -144,6 +145,27 @@ secrets: {key: {file: ./web.env}}
 		t.Errorf("setup %+v, %d run on", setup, len(p.Running()))
 	}
 	if len(p.Notes) != 2 || !strings.Contains(p.Notes[0], "NO_SUCH_VARIABLE_2") || p.Notes[1] != "Not started, because web does not depend on it: other." {
+		t.Errorf("notes %q", p.Notes)
+	}
+}
+
+// A link starts what it names, which the others reach by its alias too. What of the networks
+// has no effect is noted.
+func TestLinksAndNetworks(t *testing.T) {
+	p, err := read(t, "web", `
+services:
+  web: {image: web, links: ["db:database"], networks: [edge, back]}
+  db: {image: db, networks: {back: {ipv4_address: 172.28.0.5}}}
+networks: {edge: {external: true}, back: {ipam: {config: [{subnet: 172.28.0.0/16}]}}}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Needs) != 1 || !slices.Equal(p.Needs[0].Settings.Names, []string{"database", "db"}) {
+		t.Errorf("needs %+v", p.Needs)
+	}
+	want := []string{"networks.ipv4_address of db has no effect here.", "The network edge of web is external: what others run in it is not reached."}
+	if !slices.Equal(p.Notes, want) {
 		t.Errorf("notes %q", p.Notes)
 	}
 }

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,12 +51,21 @@ func (t *translator) refuse(s *types.ServiceConfig, measured bool) {
 	if d := s.Deploy; d != nil && d.Resources.Reservations != nil && len(d.Resources.Reservations.Devices) > 0 {
 		t.wrong(s, "deploy.resources.reservations.devices", "devices are not passed on; %s", override)
 	}
+	networks := slices.Sorted(maps.Keys(s.Networks))
+	for _, name := range networks {
+		if t.project.Networks[name].External {
+			t.notes = append(t.notes, fmt.Sprintf("The network %s of %s is external: what others run in it is not reached.", name, s.Name))
+		}
+	}
 	var ignored []string
 	for key, used := range map[string]bool{
 		"cpuset":     measured && s.CPUSet != "",
 		"cpu_shares": measured && s.CPUShares != 0,
 		"scale":      s.GetScale() != 1,
 		"platform":   s.Platform != "",
+		"networks.ipv4_address": slices.ContainsFunc(networks, func(name string) bool {
+			return s.Networks[name] != nil && s.Networks[name].Ipv4Address != ""
+		}),
 	} {
 		if used {
 			ignored = append(ignored, key)

@@ -63,7 +63,7 @@ func (t *translator) service(s *types.ServiceConfig) Service {
 	}
 	one.CPU, one.Memory, one.PIDs = limitsOf(s)
 	c := &one.Settings
-	*c = platform.Container{Names: namesOf(s), Entrypoint: s.Entrypoint, Hostname: s.Hostname, StopSignal: s.StopSignal,
+	*c = platform.Container{Names: t.namesOf(s), Entrypoint: s.Entrypoint, Hostname: s.Hostname, StopSignal: s.StopSignal,
 		OpenStdin: s.StdinOpen || s.Tty, Init: s.Init, Privileged: s.Privileged, ReadOnly: s.ReadOnly, CapAdd: s.CapAdd, CapDrop: s.CapDrop, GroupAdd: s.GroupAdd, SecurityOpt: s.SecurityOpt,
 		ExtraHosts: s.ExtraHosts.AsList(":"), Sysctls: s.Sysctls, ShmSize: int64(s.ShmSize)}
 	for name, u := range s.Ulimits {
@@ -185,8 +185,9 @@ func (t *translator) addHealth(s *types.ServiceConfig, one *Service) {
 	one.Timeout = duration(h.StartPeriod, 0) + time.Duration(retries)*duration(h.Interval, 30*time.Second)
 }
 
-// namesOf are the names by which others reach a service.
-func namesOf(s *types.ServiceConfig) []string {
+// namesOf are the names by which others reach a service. The alias of a link is one for all
+// services, as all are in one network.
+func (t *translator) namesOf(s *types.ServiceConfig) []string {
 	all := map[string]bool{s.Name: true}
 	if s.ContainerName != "" {
 		all[s.ContainerName] = true
@@ -194,6 +195,13 @@ func namesOf(s *types.ServiceConfig) []string {
 	for _, n := range s.Networks {
 		if n != nil {
 			for _, alias := range n.Aliases {
+				all[alias] = true
+			}
+		}
+	}
+	for _, other := range t.project.Services {
+		for _, link := range other.Links {
+			if name, alias, ok := strings.Cut(link, ":"); ok && name == s.Name {
 				all[alias] = true
 			}
 		}
