@@ -3,13 +3,14 @@
 // texts, and makes keyed hashes by which two records compare without the values.
 //
 // A value is hidden by its name, not by its content: the program cannot know which text
-// is a secret. Only a JSON Web Token has a form of its own. Except for the file of the key, the
-// package is pure.
+// is a secret. Only a JSON Web Token has a form of its own. Except for the file of the key and
+// for declared names, the package is pure.
 package secret
 
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -32,6 +33,13 @@ var (
 	headers = []string{"authorization", "proxy-authorization", "cookie", "set-cookie"}
 )
 
+// declared are names of this process's inputs, in lower case.
+var declared sync.Map
+
+// Declare makes the values of headers and fields of this name secrets, because an input says so:
+// the description of a service that names its keys.
+func Declare(name string) { declared.Store(strings.ToLower(name), nil) }
+
 // Variable reports whether the value of an environment variable of this name is a secret.
 func Variable(name string) bool {
 	parts := split(name)
@@ -49,6 +57,9 @@ func Header(name string) bool {
 // Field reports whether the value of a field of this name, in a query, in a form, in a
 // connection string or of a flag, is a secret.
 func Field(name string) bool {
+	if _, is := declared.Load(strings.ToLower(name)); is {
+		return true
+	}
 	parts := split(name)
 	return len(parts) > 0 && !slices.Contains(others, parts[len(parts)-1]) && named(parts)
 }

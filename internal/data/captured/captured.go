@@ -72,6 +72,7 @@ type Input struct {
 	Entries  int       // that the input has
 	Requests []Request // distinct ones, in the order of their first entries
 	Skipped  []Count   // entries that cannot be sent, by reason
+	Keys     []string  // names of headers, cookies and query parameters that it describes as keys
 	Unused   []string  // flags and headers of curl that have no effect on the requests
 }
 

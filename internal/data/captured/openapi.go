@@ -1,6 +1,10 @@
 package captured
 
-import "github.com/millicore/millicore/internal/data/openapi"
+import (
+	"slices"
+
+	"github.com/millicore/millicore/internal/data/openapi"
+)
 
 // openapi reads a description of a service: one request of each operation.
 func (c *collector) openapi(data []byte, how openapi.How) error {
@@ -8,6 +12,11 @@ func (c *collector) openapi(data []byte, how openapi.How) error {
 		if o.Skipped != "" {
 			c.skip(o.Skipped)
 			return true
+		}
+		for _, name := range o.Keys {
+			if !slices.Contains(c.in.Keys, name) {
+				c.in.Keys = append(c.in.Keys, name)
+			}
 		}
 		e := &entry{method: o.Method, url: o.URL, body: o.Body, name: o.Name, needs: o.Needs, madeUp: o.MadeUp}
 		for _, h := range o.Headers {

@@ -21,6 +21,7 @@ type Operation struct {
 	Headers [][2]string
 	Body    string
 	Needs   []string // credentials, which no document has, as in "--header 'Authorization: Bearer TOKEN'"
+	Keys    []string // names of headers, cookies and query parameters that have keys, of the whole document
 	MadeUp  []string // parameters, or "the body", whose values are made up from types, so the service may refuse them
 	Skipped string   // a reason, as in "with a body of type image/png"; "": it has a request
 }

@@ -169,6 +169,11 @@ func (r *request) credentials() {
 	if r.second {
 		schemes = r.object(r.root.get("securityDefinitions"))
 	}
+	for _, name := range namesOf(schemes) {
+		if scheme := r.object(schemes.get(name)); scheme.text("type") == "apiKey" && scheme.text("name") != "" {
+			r.Keys = append(r.Keys, scheme.text("name"))
+		}
+	}
 	// An alternative whose key is given comes before the others.
 	slices.SortStableFunc(alternatives, func(a, b any) int { return cmp.Compare(r.lacking(schemes, a), r.lacking(schemes, b)) })
 	var first []string
@@ -176,7 +181,7 @@ func (r *request) credentials() {
 		var needs []string
 		for _, name := range namesOf(r.object(one)) {
 			scheme := r.object(schemes.get(name))
-			if r.keyInQuery(scheme) {
+			if r.key(scheme) {
 				continue
 			}
 			if need := credential(name, scheme); !slices.Contains(needs, need) {
@@ -207,22 +212,28 @@ func (r *request) lacking(schemes *object, alternative any) int {
 	names := namesOf(r.object(alternative))
 	for _, name := range names {
 		scheme := r.object(schemes.get(name))
-		if _, given := r.given[scheme.text("name")]; !given || scheme.text("in") != "query" {
+		if _, given := r.given[scheme.text("name")]; !given || scheme.text("type") != "apiKey" {
 			return 1
 		}
 	}
 	return min(1, max(0, 1-len(names)))
 }
 
-// keyInQuery sends the key of a scheme that has it in the query, if it is given.
-func (r *request) keyInQuery(scheme *object) bool {
-	if scheme.text("type") != "apiKey" || scheme.text("in") != "query" {
+// key sends the key of a scheme, if it is given.
+func (r *request) key(scheme *object) bool {
+	if scheme.text("type") != "apiKey" {
 		return false
 	}
-	name := scheme.text("name")
+	in, name := scheme.text("in"), scheme.text("name")
 	value, given := r.take(name)
-	if pair := escaped(name) + "=" + escaped(value); given && !slices.Contains(r.query, pair) {
-		r.query = append(r.query, pair)
+	// It may also be described as a parameter, which has placed it.
+	header := [2]string{name, value}
+	if in == "cookie" {
+		header = [2]string{"Cookie", escaped(name) + "=" + escaped(value)}
+	}
+	pair := escaped(name) + "=" + escaped(value)
+	if given && in == "query" && !slices.Contains(r.query, pair) || given && in != "query" && !slices.Contains(r.Headers, header) {
+		r.place(in, name, value, style{}, nil)
 	}
 	return given
 }

@@ -162,8 +162,11 @@ func (f *Flags) read(format captured.Format, data []byte) (*captured.Input, erro
 }
 
 // newInput makes the files of bodies independent of the working folder: --save may write the
-// experiment anywhere.
+// experiment anywhere. No record has the values of what the input describes as keys.
 func newInput(in *captured.Input, flag string, format captured.Format) (*Input, error) {
+	for _, name := range in.Keys {
+		secret.Declare(name)
+	}
 	for i := range in.Requests {
 		if r := &in.Requests[i]; r.File != "" {
 			whole, err := filepath.Abs(r.File)
