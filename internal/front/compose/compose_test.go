@@ -154,7 +154,7 @@ secrets: {key: {file: ./web.env}}
 func TestLinksAndNetworks(t *testing.T) {
 	p, err := read(t, "web", `
 services:
-  web: {image: web, links: ["db:database"], networks: [edge, back]}
+  web: {image: web, links: ["db:database"], networks: [edge, back], deploy: {replicas: 2}}
   db: {image: db, networks: {back: {ipv4_address: 172.28.0.5}}}
 networks: {edge: {external: true}, back: {ipam: {config: [{subnet: 172.28.0.0/16}]}}}
 `)
@@ -164,7 +164,7 @@ networks: {edge: {external: true}, back: {ipam: {config: [{subnet: 172.28.0.0/16
 	if len(p.Needs) != 1 || !slices.Equal(p.Needs[0].Settings.Names, []string{"database", "db"}) {
 		t.Errorf("needs %+v", p.Needs)
 	}
-	want := []string{"networks.ipv4_address of db has no effect here.", "The network edge of web is external: what others run in it is not reached."}
+	want := []string{"networks.ipv4_address of db has no effect here.", "The network edge of web is external: what others run in it is not reached.", "deploy.replicas of web has no effect here."}
 	if !slices.Equal(p.Notes, want) {
 		t.Errorf("notes %q", p.Notes)
 	}

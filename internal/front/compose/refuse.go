@@ -57,11 +57,15 @@ func (t *translator) refuse(s *types.ServiceConfig, measured bool) {
 			t.notes = append(t.notes, fmt.Sprintf("The network %s of %s is external: what others run in it is not reached.", name, s.Name))
 		}
 	}
+	scaled := "scale"
+	if s.Scale == nil {
+		scaled = "deploy.replicas"
+	}
 	var ignored []string
 	for key, used := range map[string]bool{
 		"cpuset":     measured && s.CPUSet != "",
 		"cpu_shares": measured && s.CPUShares != 0,
-		"scale":      s.GetScale() != 1,
+		scaled:       s.GetScale() != 1,
 		"platform":   s.Platform != "",
 		"networks.ipv4_address": slices.ContainsFunc(networks, func(name string) bool {
 			return s.Networks[name] != nil && s.Networks[name].Ipv4Address != ""

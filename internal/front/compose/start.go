@@ -101,7 +101,7 @@ func (p *Project) start(ctx context.Context, on platform.Platform, note func(str
 		if err != nil {
 			hint := ""
 			if s.Settings.Until == platform.Started && errors.Is(err, supervise.ErrDied) {
-				hint = "; if it ends by itself, depend on it with condition: service_completed_successfully"
+				hint = "\nIf it ends by itself, depend on it with condition: service_completed_successfully"
 			}
 			return nil, fmt.Errorf("start the dependency %s: %s%s", s.Name, strings.TrimPrefix(err.Error(), fmt.Sprintf("start %q: replica 0: ", s.Unit)), hint)
 		}
