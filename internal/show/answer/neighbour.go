@@ -96,9 +96,9 @@ func (t *tried) worth(own, free *summary.Cell) string {
 	if b.AtLeast {
 		share = "at least " + share
 	}
-	without := "drop the limit"
+	without, other := "drop the limit", "no limit"
 	if free.Limits.RequestMillis != nil {
-		without = "use only the request"
+		without, other = "use only the request", "only the request"
 	}
 	kept := lost >= leastKept
 	costs := verdict.Rank(t.s, verdict.BreakingPointMetric).Between(free, own)
@@ -116,7 +116,7 @@ func (t *tried) worth(own, free *summary.Cell) string {
 	case kept:
 		return "keep the limit: a cost was not shown."
 	}
-	return "nothing: neither a cost of the limit nor an effect on the neighbour was shown; more --repeats show smaller ones."
+	return fmt.Sprintf("nothing: against %s, no cost and no effect of the limit was shown; more --repeats may.", other)
 }
 
 // generatorsShare is how much of the machine the generator used while the server was overloaded,

@@ -46,6 +46,7 @@ func TestAnswersBesideANeighbour(t *testing.T) {
 		"the generator took it":                    {limited(1.49), free, weighs(0.25)},
 		"it costs nothing":                         {limited(1.49), cell("b", 0, 0, 110, 121, 130, 1.05, 0.02), cell("c", 0, 500, 110, 118, 128, 1.23, 0.02)},
 		"neither":                                  {limited(1.25), cell("b", 0, 0, 110, 121, 130, 1.25, 0.02), cell("c", 0, 500, 110, 118, 128, 1.24, 0.02)},
+		"the request protects as much":             {limited(1.25), cell("b", 0, 0, 110, 121, 130, 0.82, 0.2), cell("c", 0, 500, 110, 118, 128, 1.24, 0.02)},
 		"a request of 1 CPU":                       {limited(1.49), free},
 		"one has no breaking point":                {limited(1.49), cell("b", 0, 0, 0, 0, 0, 1.9, 0.02, none), weight},
 		"the weights leave it less than its limit": {cell("a", 500, 500, 115, 120, 125, 1.55, 0.05, func(c *summary.Cell) { c.Breaking.LimitedBy = summary.ByHost }), free, weight},
