@@ -48,6 +48,7 @@ A bound is
   p99>+20ms        milliseconds: latencies, cpu_per_request
   throttled>+5pp   percentage points: throttled, availability
   rate<-50         its own unit: rate, breaking_point
+  p99{GET /a}>+10% of one kind of requests: p99, availability, cpu_per_request
 
 The result is broken if the whole 95% interval is beyond the bound (and the
 difference is significant), held if the whole interval is within it, and otherwise
@@ -112,7 +113,7 @@ func compareCommand() *cobra.Command {
 			if err != nil {
 				return compareUsage(err)
 			}
-			result, err := compare.Compare(matches, anyway)
+			result, err := compare.Compare(matches, anyway, bounds...)
 			if err != nil {
 				return compareUsage(err)
 			}

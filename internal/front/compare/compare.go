@@ -102,9 +102,10 @@ func (e *RefusedError) Error() string {
 }
 
 // Compare compares all matches. It refuses with a RefusedError where the
-// conditions differ, unless anyway is set. Each metric's tests are one family:
+// conditions differ, unless anyway is set, and with a WordsError a bound on a kind of requests
+// that they do not have. Each metric's tests are one family:
 // Holm's correction goes over the pairs.
-func Compare(matches []Match, anyway bool) (*Result, error) {
+func Compare(matches []Match, anyway bool, bounds ...Bound) (*Result, error) {
 	r := &Result{Incomparable: incomparable(matches), Pairs: []Pair{}, OnlyInA: []string{}, OnlyInB: []string{}, FailOn: []Judgment{}, matches: matches}
 	if len(r.Incomparable) > 0 && !anyway {
 		return nil, &RefusedError{r.Incomparable}
@@ -121,11 +122,11 @@ func Compare(matches []Match, anyway bool) (*Result, error) {
 	for i := range metrics {
 		r.addRows(matches, &metrics[i])
 	}
-	for _, name := range []string{"p99", "availability", "cpu_per_request"} {
+	for _, name := range kindMetrics {
 		r.addKinds(matches, metricOf(name))
 	}
 	r.Answer = r.sentence()
-	return r, nil
+	return r, r.checkKinds(bounds)
 }
 
 func sideOf(c *Cell) Side {

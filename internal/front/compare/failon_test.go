@@ -9,7 +9,7 @@ import (
 )
 
 func TestBoundsAreReadStrictly(t *testing.T) {
-	for _, text := range []string{"p99>+10%", "p99 > +10 %", "rate<-5%", "p999>+20ms", "availability<-0.1pp", "throttled>+5pp", "rate<-500", "cpu_per_request>+0.5ms", "breaking_point<-5%"} {
+	for _, text := range []string{"p99>+10%", "p99 > +10 %", "rate<-5%", "p999>+20ms", "availability<-0.1pp", "throttled>+5pp", "rate<-500", "cpu_per_request>+0.5ms", "breaking_point<-5%", "p99{GET /a?b=<1>}>+10%", "availability{GET /users/{id}} < -1 pp"} {
 		if _, err := ParseBound(text); err != nil {
 			t.Error(err)
 		}
@@ -29,6 +29,10 @@ func TestBoundsAreReadStrictly(t *testing.T) {
 		"p99>+1e999ms":    `is no number`,
 		"p99>+1.2.3%":     `"+1.2.3" is no number`,
 		"p99>=+10%":       "begins with +",
+		"p99{}>+10%":      "want a metric",
+		"p99{GET /}":      "of one kind of requests, p99{GET /items}>+10%",
+		"p98{GET /}>+10%": `"p98" is no metric`,
+		"rate{GET /}<-5%": "rate is not compared by kind of request; these are: p99, availability, cpu_per_request",
 	} {
 		if _, err := ParseBound(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -3,6 +3,7 @@ package compare
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -72,5 +73,39 @@ func TestKindsOfOneSideAreNotCompared(t *testing.T) {
 		if k.Kind != "GET /" {
 			t.Errorf("%s of %s", k.Metric, k.Kind)
 		}
+	}
+}
+
+// A bound of one kind of requests is judged by their difference alone. A kind that the records do
+// not have is an error: nothing would hold it.
+func TestBoundsOfKinds(t *testing.T) {
+	a := withKinds(fixture("before", map[string][]float64{"1": quick}), 9, "POST /orders", "GET /users/{id}")
+	b := withKinds(fixture("after", map[string][]float64{"1": slow}), 9.5, "POST /orders", "GET /users/{id}")
+	for text, want := range map[string]string{
+		"p99{POST /orders}>+10%":                  "broken",
+		"p99{GET /users/{id}} > +10 %":            "held",
+		"cpu_per_request{POST /orders}>+0.1ms":    "broken",
+		"cpu_per_request{POST /orders}>+10%":      "held",
+		"cpu_per_request{GET /users/{id}}>+0.1ms": "untold", // it was not measured
+		"availability{POST /orders}<-1pp":         "held",
+		"p99{POST /order}>+10%":                   `--fail-on "p99{POST /order}>+10%": no requests of both records are of the kind "POST /order"; the kinds are GET /users/{id}, POST /orders`,
+	} {
+		bound, err := ParseBound(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Compare(matched(t, a, b), false, bound)
+		got := fmt.Sprint(err)
+		if err == nil {
+			r.Judge([]Bound{bound}, false)
+			got = string(r.FailOn[0].Outcome)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	alone := matched(t, fixture("before", map[string][]float64{"1": quick}), fixture("after", map[string][]float64{"1": quick}))
+	if _, err := Compare(alone, false, Bound{Text: "p99{GET /}>+1%", Kind: "GET /"}); err == nil || err.Error() != `--fail-on "p99{GET /}>+1%": the records have no kinds of requests in common: leave out {GET /}` {
+		t.Error(err)
 	}
 }

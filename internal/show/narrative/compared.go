@@ -266,7 +266,7 @@ func Judged(b verdict.Bound, d *verdict.Difference, j verdict.Judgement) string 
 	case verdict.Interval:
 		return Difference{d}.moved()
 	case verdict.NotSignificant:
-		return fmt.Sprintf("%s; beyond the bound, but not significant among %d cells: more repeats can decide it (measure.repeats)", Difference{d}.moved(), d.Family)
+		return fmt.Sprintf("%s; beyond the bound, but not significant among %s: more repeats can decide it (measure.repeats)", Difference{d}.moved(), phrase.Plural(d.Family, "comparison"))
 	case verdict.Includes:
 		interval := "the 95% interval"
 		if b.Percent && !math.IsInf(j.Low, 0) && !math.IsInf(j.High, 0) {
