@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"time"
+
 	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/endpoints"
 	"github.com/millicore/millicore/internal/analysis/objective"
@@ -73,7 +75,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 	}
 	if s.Breaking != nil && c.levels == nil && !c.unseen(all) {
 		capacity.WithholdBeside(s.Breaking, func() (may, of float64) {
-			return c.tail.late(c.trials, c.goal, all.Client.Service.Quantile(0.5))
+			return c.tail.late(c.trials, c.goal, usual(s.Breaking, all))
 		})
 	}
 	if held && c.levels == nil && !c.unseen(all) {
@@ -92,6 +94,15 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		s.Objective.Outcome = verdict.OutcomeOf(&s)
 	}
 	return s
+}
+
+// usual is how long a request takes: one of the kind that is late, if it is of one kind. A
+// request that sleeps is there beside the times in which a limit delays it.
+func usual(b *summary.BreakingPoint, all *sums.Total) time.Duration {
+	if k := all.Client.Kinds[b.FirstKind]; k != nil {
+		return k.Latency.Quantile(0.5)
+	}
+	return all.Client.Service.Quantile(0.5)
 }
 
 // frozen is how the service was frozen at the end of a trial; "": it was not.

@@ -27,7 +27,7 @@ func TestALimitThatLateRequestsDidNotWaitFor(t *testing.T) {
 		{"a lower bound", summary.ByThrottling, true, 0, 40, summary.ByThrottling},
 	} {
 		shown := []finding.Finding{{Kind: finding.ThrottledInBursts, Use: finding.Use{OfLimit: new(0.7)}}}
-		b := &summary.BreakingPoint{RateRPS: new(300.0), Low: new(290.0), High: new(310.0), LimitedBy: c.by, AtLeast: c.atLeast, Shown: shown}
+		b := &summary.BreakingPoint{RateRPS: new(300.0), Low: new(290.0), High: new(310.0), LimitedBy: c.by, AtLeast: c.atLeast, Shown: shown, FirstKind: "slow"}
 		WithholdBeside(b, func() (may, of float64) { return c.may, c.of })
 		if b.LimitedBy != c.want {
 			t.Errorf("%s: %q, want %q", c.name, b.LimitedBy, c.want)
@@ -35,7 +35,7 @@ func TestALimitThatLateRequestsDidNotWaitFor(t *testing.T) {
 		if c.want != "" {
 			continue
 		}
-		if b.Refuted.Kind != finding.LateBesideLimit || b.Refuted.Share != 1-c.may/c.of || len(b.Shown) > 0 {
+		if b.Refuted.Kind != finding.LateBesideLimit || b.Refuted.Share != 1-c.may/c.of || b.Refuted.Text != "slow" || len(b.Shown) > 0 {
 			t.Errorf("%s: %+v", c.name, b.Refuted)
 		}
 		free := &summary.BreakingPoint{RateRPS: new(400.0), Low: new(390.0), High: new(410.0)}

@@ -80,7 +80,7 @@ func WithholdBeside(b *summary.BreakingPoint, late func() (may, of float64)) {
 		return
 	}
 	if may, of := late(); of >= fewestLate && may < mayDelay*of {
-		withhold(b, finding.Finding{Kind: finding.LateBesideLimit, Share: 1 - may/of})
+		withhold(b, finding.Finding{Kind: finding.LateBesideLimit, Share: 1 - may/of, Text: b.FirstKind})
 	}
 }
 

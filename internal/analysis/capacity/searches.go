@@ -30,6 +30,14 @@ type Searches struct {
 // The reason, the limit and the evidence rest on the searches that saw the service
 // break, if any did; or else on those that gave a lower bound; or else on the others.
 func (s *Searches) BreakingPoint() *summary.BreakingPoint {
+	b := s.breakingPoint()
+	if !b.AtLeast {
+		b.FirstKind, b.FirstKindShare = s.firstKind()
+	}
+	return b
+}
+
+func (s *Searches) breakingPoint() *summary.BreakingPoint {
 	b := &summary.BreakingPoint{}
 	var broke, bounds, below, none, changed []*Replayed
 	for _, one := range s.All {
@@ -104,25 +112,39 @@ func (s *Searches) BreakingPoint() *summary.BreakingPoint {
 	s.note(b, bounds, finding.SomeGaveBounds)
 	s.note(b, below, finding.SomeFoundNoLoad)
 	s.note(b, none, finding.SomeLeftOut)
-	if b.Load() != nil && !b.AtLeast && !b.Untested {
-		b.FirstKind = s.firstKind()
-	}
 	return b
 }
 
-// firstKind is the kind of request that breaks first, at the lowest loads that were missed.
-func (s *Searches) firstKind() string {
-	missed, tested := sums.New(), sums.New()
+// nearBelow is how far below its answer a window of a search may be to show what is late there.
+const nearBelow = 0.8
+
+// firstKind is the kind of request that breaks first, and its share of the requests that are late or
+// failed, by the windows from a little below the answers on; of a search without an answer by all.
+// A descent begins with the backlog of an overload, so it shows none.
+func (s *Searches) firstKind() (name string, share float64) {
+	type level struct {
+		load float64 // as a share of the answer
+		sums *sums.Total
+	}
+	var levels []level
 	for _, one := range s.All {
-		if held := one.Tested(); held != nil {
-			tested.Merge(held)
-		}
-		steps := slices.SortedStableFunc(slices.Values(one.missedSteps()), func(x, y *ReplayedStep) int { return cmp.Compare(x.Load, y.Load) })
-		for i := 0; i < len(steps) && steps[i].Load == steps[0].Load; i++ {
-			missed.Merge(steps[i].window.Sums)
+		answer := one.Result().Load
+		for i := range one.steps {
+			step := &one.steps[i]
+			stage := search.Stage(step.Stage)
+			left := stage == search.Descend || stage == search.Recover || !step.used && !step.after()
+			if left || !step.measured() || step.Load < nearBelow*answer || step.window.Sums.Noise.Sources() != 0 || step.window.outside() != "" {
+				continue
+			}
+			levels = append(levels, level{step.Load / cmp.Or(answer, 1), step.window.Sums})
 		}
 	}
-	return s.Goal.FirstKind(missed, tested)
+	slices.SortStableFunc(levels, func(x, y level) int { return cmp.Compare(x.load, y.load) })
+	all := make([]*sums.Total, len(levels))
+	for i := range levels {
+		all[i] = levels[i].sums
+	}
+	return s.Goal.FirstKind(all)
 }
 
 // Steps returns one entry per load that windows held, ascending.

@@ -42,7 +42,7 @@ const (
 	NoMoreAsItIs                         // likewise, the server as it is
 	MoreWithoutLimit                     // likewise, and Other is more
 	MissesWithoutLimit                   // without the limit the service missed its objective at Other, and Load is its breaking point with it
-	LateBesideLimit                      // requests ended late while a Share of the limit was used
+	LateBesideLimit                      // a Share of the late requests waited while some of the limit was left; Text: the kind that almost all are of
 )
 
 // Why a ramp has no breaking point, or only a bound, and what qualifies it. Load is a

@@ -6,60 +6,65 @@ import (
 	"github.com/millicore/millicore/internal/data/signals"
 )
 
-// FirstKind is the kind of request that breaks first: in a total that missed the objective it misses
-// it, while each other kind is clearly within it, and all kinds met it in a total at a lower load.
-// "": no kind is shown to be that. If a limit delays requests of all kinds, none is.
-func (g Goal) FirstKind(missed, met *sums.Total) (first string) {
-	for name, k := range missed.Client.Kinds {
-		before := met.Client.Kinds[name]
-		if before == nil || !g.within(before, 1) {
-			return ""
+const (
+	// ofAllowed is the part of what an objective allows from which late or failed requests show
+	// what breaks it.
+	ofAllowed = 0.5
+	// fewestMissing is how many of them show it at least.
+	fewestMissing = 5
+	// almostAll is the share of them that one kind has if it breaks first.
+	almostAll = 0.9
+)
+
+// FirstKind is the kind of request that breaks first, and its share of the requests that are late or
+// failed. levels are totals near a breaking point, from the lowest load on. They are added up
+// until half of what the objective allows is late or failed: at higher loads a queue may delay
+// requests of all kinds. A kind is first if it has almost all of these, and far more than its share
+// of the requests, while the others meet the objective. "": none is. In a pause, or in a queue
+// in which all kinds are late, each has its share.
+func (g Goal) FirstKind(levels []*sums.Total) (name string, share float64) {
+	seen := sums.New()
+	allowed := g.Allowed()
+	for _, level := range levels {
+		seen.Merge(level)
+		b := g.Count(seen)
+		enough := func(missing int64, part float64) bool {
+			return part >= 0 && missing >= fewestMissing && float64(missing) >= ofAllowed*part*float64(b.Requests)
 		}
 		switch {
-		case g.within(k, 0.5):
-		case first == "" && g.misses(k):
-			first = name
-		default:
-			return ""
+		case enough(b.Late, allowed.AllowedLate):
+			return first(seen.Client.Kinds, g.late, allowed.AllowedLate)
+		case enough(b.Bad, allowed.AllowedBad):
+			return first(seen.Client.Kinds, failed, allowed.AllowedBad)
 		}
 	}
-	return first
+	return "", 0
 }
 
-// shortfall is how many requests of a kind are late or failed, and how many failed.
-func (g Goal) shortfall(k *signals.Kind) (late, bad float64) {
-	failed := k.Ended - k.Good
-	if g.HasLatency() {
-		late = float64(k.Latency.Late(g.Objective.Latency, g.Timeout, failed, k.Timeouts()))
-	}
-	return late, float64(failed)
+// late counts the requests of a kind that are late or failed.
+func (g Goal) late(k *signals.Kind) int64 {
+	return k.Latency.Late(g.Objective.Latency, g.Timeout, failed(k), k.Timeouts())
 }
 
-// within reports whether a kind keeps within a part of what the objective allows: with its 95%
-// interval within all of it, if the part is less than 1.
-func (g Goal) within(k *signals.Kind, part float64) bool {
-	allowed, n := g.Allowed(), float64(k.Ended)
-	late, bad := g.shortfall(k)
-	keeps := func(seen, share float64) bool {
-		if share < 0 {
-			return true
+func failed(k *signals.Kind) int64 { return k.Ended - k.Good }
+
+// first is the kind with almost all requests that miss an objective, and its share of them.
+func first(kinds map[string]*signals.Kind, missing func(*signals.Kind) int64, allowed float64) (name string, share float64) {
+	all, ended, most := int64(0), int64(0), int64(0)
+	for kind, k := range kinds {
+		n := missing(k)
+		if all, ended = all+n, ended+k.Ended; n > most {
+			name, most = kind, n
 		}
-		if seen > part*share*n {
-			return false
-		}
-		_, high := stats.Proportion(seen, n)
-		return part == 1 || high <= share
 	}
-	return n > 0 && keeps(late, allowed.AllowedLate) && keeps(bad, allowed.AllowedBad)
-}
-
-// misses reports whether a kind is shown to miss the objective.
-func (g Goal) misses(k *signals.Kind) bool {
-	allowed, n := g.Allowed(), float64(k.Ended)
-	late, bad := g.shortfall(k)
-	over := func(seen, share float64) bool {
-		low, _ := stats.Proportion(seen, n)
-		return share >= 0 && low > share
+	if len(kinds) < 2 || most < fewestMissing || float64(most) < almostAll*float64(all) {
+		return "", 0
 	}
-	return n > 0 && (over(late, allowed.AllowedLate) || over(bad, allowed.AllowedBad))
+	others := float64(ended - kinds[name].Ended)
+	_, ofOthers := stats.Proportion(float64(all-most), others)
+	atLeast, _ := stats.Proportion(float64(most), float64(all))
+	if ofOthers > allowed || atLeast <= float64(kinds[name].Ended)/float64(ended) {
+		return "", 0
+	}
+	return name, float64(most) / float64(all)
 }

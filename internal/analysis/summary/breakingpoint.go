@@ -20,11 +20,12 @@ type BreakingPoint struct {
 	// tested the answer. Empty: Evidence is not about windows of a search.
 	EvidenceAt []float64 `json:"evidence_at,omitempty"`
 	Reason     string    `json:"reason"` // why there is none, or only a bound, in words: Why
-	// FirstKind is the kind of request that misses the objective just above the breaking point,
-	// while all others hold it; "": none is shown to.
-	FirstKind string  `json:"first_kind,omitempty"`
-	TrafficS  float64 `json:"traffic_s"` // seconds of load that the search took, in its longest trial
-	Searches  int     `json:"searches"`  // trials that gave an answer, by a search or a ramp, each with its own start
+	// FirstKind is the kind of request that has almost all of the late or failed requests near the
+	// breaking point, or at the lowest loads if there is none; "": no kind has.
+	FirstKind      string  `json:"first_kind,omitempty"`
+	FirstKindShare float64 `json:"first_kind_share,omitempty"` // of the late or failed requests, 0..1
+	TrafficS       float64 `json:"traffic_s"`                  // seconds of load that the search took, in its longest trial
+	Searches       int     `json:"searches"`                   // trials that gave an answer, by a search or a ramp, each with its own start
 	// DisturbedBy is who else took CPU during the search: Neighbours, Hypervisor;
 	// empty: nobody.
 	DisturbedBy []string `json:"disturbed_by,omitempty"`

@@ -126,7 +126,11 @@ var limitWords = map[finding.Kind]func(f finding.Finding) string{
 	finding.NoMoreWithoutLimit: func(f finding.Finding) string { return butWithoutLimit(f, "it holds "+noMore(f)) },
 	finding.NoMoreAsItIs:       func(f finding.Finding) string { return butWithoutLimit(f, "the server as it is holds "+noMore(f)) },
 	finding.LateBesideLimit: func(f finding.Finding) string {
-		return fmt.Sprintf("%s; but %.0f%% of the late requests waited while it had some of the limit left, as in a service that stands still now and then", above(f), 100*f.Share)
+		text := fmt.Sprintf("%s; but %.0f%% of the late requests waited while it had some of the limit left", above(f), 100*f.Share)
+		if f.Text == "" { // late requests of one kind are no sign of a pause
+			text += ", as in a service that stands still now and then"
+		}
+		return text
 	},
 	finding.MissesWithoutLimit: func(f finding.Finding) string {
 		return fmt.Sprintf("without the limit it misses the objective at %s as well", load(f.Other))

@@ -128,6 +128,7 @@ var samples = []finding.Finding{
 	{Kind: finding.NoMoreAsItIs, Load: 300, Other: 301, Because: limit},
 	{Kind: finding.MoreWithoutLimit, Load: 300, Other: 600, Because: limit},
 	{Kind: finding.LateBesideLimit, Share: 0.64, Because: limit},
+	{Kind: finding.LateBesideLimit, Share: 0.64, Because: limit, Text: "GET /slow"},
 
 	{Kind: finding.FirstLevelMissed, Load: 1000},
 	{Kind: finding.MissedAboveLimited, Load: 2000, Other: 1000, By: summary.ByHost},

@@ -268,11 +268,13 @@ func (a *asked) next(c *summary.Cell) string {
 	case search.Ended(b.Ended) == search.Uneven:
 		return a.longer(c)
 	case b.Load() == nil && len(b.Why) > 0 && b.Why[0].Kind == finding.MissesInBursts:
-		return stopsAdvice + ", or relax the objective."
+		return stopsAdvice(b) + ", or relax the objective."
 	case (b.Refuted.Kind == finding.LateBesideLimit || b.Refuted.Kind == finding.MissesWithoutLimit) && b.Load() != nil:
-		return stopsAdvice + "."
+		return stopsAdvice(b) + "."
 	case search.Ended(b.Ended) == search.Lowest && slices.ContainsFunc(b.Why, fails):
 		return logAdvice
+	case search.Ended(b.Ended) == search.Lowest && b.FirstKind != "":
+		return "relax the objective, or make " + display.Plain(b.FirstKind) + " faster."
 	case search.Ended(b.Ended) == search.Lowest:
 		return "relax the objective, or make a single request faster."
 	case b.Load() == nil && (search.Ended(b.Ended) == search.Gone || search.Ended(b.Ended) == search.Silent):
@@ -330,8 +332,13 @@ func (a *asked) next(c *summary.Cell) string {
 	return ""
 }
 
-// stopsAdvice is what to look for if requests are late in bursts.
-const stopsAdvice = "look for what stops or slows it now and then (a collector, a checkpoint, a job, a wait for another service)"
+// stopsAdvice is what to look for if requests are late in bursts: of all kinds, or of one.
+func stopsAdvice(b *summary.BreakingPoint) string {
+	if b.FirstKind != "" {
+		return "look for what " + display.Plain(b.FirstKind) + " waits for (a lock, a query, another service)"
+	}
+	return "look for what stops or slows it now and then (a collector, a checkpoint, a job, a wait for another service)"
+}
 
 // stackAdvice is how to find what requests wait for. A profile of CPU time does not show it.
 const stackAdvice = "dump its threads' stacks under that load, and look where they wait."

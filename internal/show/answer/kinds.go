@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -10,14 +11,16 @@ import (
 )
 
 // withKinds adds which kind of request has most of the CPU time, and which breaks first, if there is
-// room for them.
+// room for them; else the latter alone.
 func (a Answer) withKinds(c *summary.Cell) Answer {
 	if c == nil {
 		return a
 	}
-	for _, text := range []string{costliest(c), firstKind(c)} {
+	cost, first := costliest(c), firstKind(c)
+	for _, text := range []string{strings.TrimSpace(cost + " " + first), first, cost} {
 		if text != "" && a.words(a.Caveats)+len(strings.Fields(text)) <= mostWords {
 			a.What += " " + text
+			break
 		}
 	}
 	return a
@@ -40,11 +43,11 @@ func firstKind(c *summary.Cell) string {
 	if b == nil || b.FirstKind == "" {
 		return ""
 	}
-	name := display.Plain(b.FirstKind)
-	if k := verdict.Costliest(c); k != nil && k.Name == b.FirstKind {
-		name = "It"
+	name, share := display.Plain(b.FirstKind), fmt.Sprintf("%.0f%%", math.Floor(100*b.FirstKindShare))
+	if b.Load() == nil {
+		return fmt.Sprintf("%s has %s of the late or failed requests.", name, share)
 	}
-	return name + " breaks first: the other kinds still meet the objective there."
+	return fmt.Sprintf("%s breaks first, with %s of the late or failed requests.", name, share)
 }
 
 // about is the cell whose kinds of requests an answer names: the only one, or the server as it is;

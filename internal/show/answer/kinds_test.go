@@ -3,7 +3,10 @@ package answer_test
 import (
 	"testing"
 
+	"github.com/millicore/millicore/internal/analysis/finding"
+	"github.com/millicore/millicore/internal/analysis/search"
 	"github.com/millicore/millicore/internal/analysis/summary"
+	"github.com/millicore/millicore/internal/lab/wording"
 	"github.com/millicore/millicore/internal/show/answer"
 )
 
@@ -19,7 +22,26 @@ func kindsOf(low, high, share float64) change {
 }
 
 func firstToBreak(name string) change {
-	return func(c *summary.Cell) { c.Breaking.FirstKind = name }
+	return func(c *summary.Cell) { c.Breaking.FirstKind, c.Breaking.FirstKindShare = name, 0.996 }
+}
+
+// missesInBursts and lateAtAnyLoad are searches that found no load that meets the objective.
+func missesInBursts(c *summary.Cell) {
+	why := finding.Finding{Kind: finding.MissesInBursts, Load: 64, Share: 0.03, Allowed: 0.01}
+	c.Breaking = &summary.BreakingPoint{Ended: string(search.Lowest), Why: []finding.Finding{why}}
+}
+
+func lateAtAnyLoad(c *summary.Cell) {
+	missesInBursts(c)
+	c.Breaking.Why[0].Kind = finding.LateAtAnyLoad
+}
+
+// besideLimit is that late requests of a service did not all wait for its CPU limit.
+func besideLimit(c *summary.Cell) {
+	b := c.Breaking
+	b.LimitedBy = ""
+	b.Refuted = finding.Finding{Kind: finding.LateBesideLimit, Share: 0.64, Text: b.FirstKind, Because: []finding.Finding{{Kind: finding.LimitUsed, Use: finding.Use{OfLimit: new(0.97), Throttled: new(0.87)}}}}
+	b.Contradiction = wording.Of(b.Refuted)
 }
 
 // What a request of the kind with most of the CPU time costs is part of an answer if its interval
@@ -35,6 +57,11 @@ func TestAnswersOfKindsOfRequests(t *testing.T) {
 		"it breaks first":                        {cellOf("api", breaks, kindsOf(8.5, 9.7, 0.71), firstToBreak("POST /orders"))},
 		"another breaks first":                   {cellOf("api", breaks, kindsOf(8.5, 9.7, 0.71), firstToBreak("GET /"))},
 		"one breaks first, and no cost is known": {cellOf("api", breaks, firstToBreak("GET /"))},
+		"no breaking point, in bursts":           {cellOf("api", missesInBursts)},
+		"no breaking point, in bursts of one":    {cellOf("api", missesInBursts, firstToBreak("GET /"))},
+		"one is late at any load":                {cellOf("api", lateAtAnyLoad, firstToBreak("GET /"))},
+		"the limit delays not all":               {cellOf("the service of a team", breaks, besideLimit)},
+		"the limit delays not all of one":        {cellOf("the service of a team", breaks, firstToBreak("GET /"), besideLimit)},
 		"several cells":                          {procs("1", breaks, kindsOf(8.5, 9.7, 0.71)), procs("2", breaks, kindsOf(8.5, 9.7, 0.71))},
 	} {
 		got[name] = text(&summary.Summary{Cells: numbered(cells...)})

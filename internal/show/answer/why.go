@@ -17,6 +17,10 @@ import (
 func (a *asked) limit(c *summary.Cell) string {
 	b := c.Breaking
 	switch {
+	case b.Refuted.Kind == finding.LateBesideLimit && len(b.Refuted.Because) > 0:
+		use := b.Refuted.Because[0].Use
+		use.Throttled = nil
+		return fmt.Sprintf("not known: its CPU limit is %s, but %s of the late requests also waited for something else.", usedOf(use), whole(b.Refuted.Share))
 	case b.Contradiction != "":
 		return "not known: " + display.Plain(b.Contradiction) + "."
 	case a.restless([]*summary.Cell{c}) && (b.AtLeast || b.Untested):
