@@ -179,7 +179,7 @@ func TestALaterFileOverrides(t *testing.T) {
 }
 
 func TestNamesOfUnits(t *testing.T) {
-	for name, want := range map[string]string{"web": "web", "Web_1.api": "web-1-api", "old": "old-service", "_": "service"} {
+	for name, want := range map[string]string{"web": "web", "Web_1.api": "web-1-api", "old": "old-service", "request-only": "request-only-service", "_": "service"} {
 		if got := unitName(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}

@@ -249,7 +249,7 @@ func limitsOf(s *types.ServiceConfig) (cpu float64, memory int64, pids int) {
 }
 
 // reserved are names that the services of try have.
-var reserved = []string{"as-is", "no-limit", "new", "old"}
+var reserved = []string{"as-is", "no-limit", "request-only", "new", "old"}
 
 // unitName is a name of the experiment for a service.
 func unitName(name string) string {
