@@ -20,6 +20,7 @@ type Container struct {
 	Hostname    string
 	StopSignal  string
 	OpenStdin   bool // standard input stays open; nothing is written to it
+	Attended    bool // standard input ends when this process does
 	Init        *bool
 	Privileged  bool
 	ReadOnly    bool

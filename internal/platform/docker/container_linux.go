@@ -32,7 +32,7 @@ func (r *replica) settings(c *platform.Container) {
 	if c == nil {
 		return
 	}
-	r.until = c.Until
+	r.until, r.attended = c.Until, c.Attended
 	if len(c.Health) > 0 || c.NoHealth {
 		r.image.Health, r.image.HealthTimeout = c.Health, c.HealthTimeout
 	}
@@ -46,7 +46,8 @@ func (d *docker) extend(ctx context.Context, c *platform.Container, config *cont
 	if c.Entrypoint != nil {
 		config.Entrypoint = c.Entrypoint
 	}
-	config.Hostname, config.OpenStdin = c.Hostname, c.OpenStdin
+	config.Hostname, config.OpenStdin = c.Hostname, c.OpenStdin || c.Attended
+	config.AttachStdin, config.StdinOnce = c.Attended, c.Attended
 	if c.StopSignal != "" {
 		config.StopSignal = c.StopSignal
 	}

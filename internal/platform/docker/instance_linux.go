@@ -52,7 +52,7 @@ func (l *instance) Ran() time.Duration     { return l.ran }
 func (r *replica) launch(ctx context.Context) (*instance, error) {
 	l := &instance{ended: make(chan struct{}), logged: make(chan struct{})}
 	api := r.docker.api
-	out, err := api.ContainerAttach(r.stopped, r.id, client.ContainerAttachOptions{Stream: true, Stdout: true, Stderr: true})
+	out, err := api.ContainerAttach(r.stopped, r.id, client.ContainerAttachOptions{Stream: true, Stdin: r.attended, Stdout: true, Stderr: true})
 	if err != nil {
 		// podman prepares the container here, and the client loses why it could not. The
 		// start fails for the same reason, and reports it.

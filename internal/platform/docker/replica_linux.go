@@ -23,16 +23,17 @@ import (
 // replica is a container of a unit. After a restart it is the same container, with its
 // file system and its address.
 type replica struct {
-	docker  *docker
-	image   platform.ImageInfo
-	id      string // "": not created yet
-	name    string
-	port    int        // on the machine's network; 0: the container has its own address
-	own     netip.Addr // in the run's network
-	address string     // "" until it is ready if the port must be found
-	ready   experiment.Ready
-	until   platform.Condition
-	serves  func(context.Context, string) error // as in platform.UnitSpec
+	docker   *docker
+	image    platform.ImageInfo
+	id       string // "": not created yet
+	name     string
+	port     int        // on the machine's network; 0: the container has its own address
+	own      netip.Addr // in the run's network
+	address  string     // "" until it is ready if the port must be found
+	ready    experiment.Ready
+	until    platform.Condition
+	attended bool                                // its standard input is that of launch
+	serves   func(context.Context, string) error // as in platform.UnitSpec
 
 	counters  counterTotals
 	samples   sampleTotals

@@ -5,6 +5,7 @@ package neighbour
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"runtime"
@@ -29,10 +30,15 @@ func Unit(d *experiment.Dependency, image string, trial int, logs string) (platf
 		u.Command, u.RunAs = slices.Insert(u.Command, 0, self), experiment.Caller
 		return u, err
 	}
+	u.Command = append(u.Command, attended)
 	u.Image, u.Volumes = image, []string{self + ":" + inside + ":ro"}
-	u.Container = &platform.Container{Entrypoint: []string{inside}, NoHealth: true}
+	u.Container = &platform.Container{Entrypoint: []string{inside}, NoHealth: true, Attended: true}
 	return u, err
 }
+
+// attended is the argument of a neighbour that ends with its standard input. A container
+// outlives a program that is killed, and would compute on.
+const attended = "attended"
 
 // inside is this program in a container.
 const inside = "/millicore-neighbour"
@@ -43,8 +49,14 @@ func threads(l experiment.Limits) int64 { return (l.CPUMillis + 999) / 1000 }
 // Main must be called first in main, with os.Args. It never returns in a program that was
 // started as a neighbour.
 func Main(args []string) {
-	if len(args) != 4 || args[1] != word {
+	if len(args) < 4 || args[1] != word {
 		return
+	}
+	if args[len(args)-1] == attended {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(0)
+		}()
 	}
 	n, err := strconv.Atoi(args[2])
 	if err == nil {
