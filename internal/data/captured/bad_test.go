@@ -1,6 +1,8 @@
 package captured
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -115,5 +117,38 @@ func TestMalformedInputs(t *testing.T) {
 		case strings.Contains(err.Error(), "\n"):
 			t.Errorf("%q: more than a line", c.text)
 		}
+	}
+}
+
+// The time for an input is in proportion to its size: in proportion to its square, each of these
+// would take minutes.
+func TestLargeInputsAreReadInTime(t *testing.T) {
+	const n = 150_000
+	var headers, same, methods []string
+	for i := range n {
+		headers = append(headers, fmt.Sprintf(`{"name": "A%d", "value": "b"}`, i))
+		same = append(same, `{"name": "A", "value": "b"}`)
+		methods = append(methods, fmt.Sprintf(`{"request": {"method": "M%d", "url": "http://h/"}}`, i))
+	}
+	request := func(headers []string) string {
+		return `{"request": {"method": "GET", "url": "http://h/", "headers": [` + strings.Join(headers, ",") + `]}}`
+	}
+	in, err := Read(HAR, []byte(`{"log": {"entries": [`+request(headers)+","+request(same)+","+strings.Join(methods, ",")+`]}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := []int{len(in.Requests), len(in.Requests[0].Headers), len(in.Requests[1].Headers["A"]), len(in.Skipped)}; !slices.Equal(got, []int{2, n, 3*n - 2, n}) {
+		t.Errorf("%v", got)
+	}
+
+	var paths, schemes []string
+	for i := range 5_000 {
+		paths = append(paths, fmt.Sprintf(`"/%d": {"get": {}}`, i))
+		schemes = append(schemes, fmt.Sprintf(`"s%d": {"type": "apiKey", "in": "header", "name": "X-%d"}`, i, i))
+	}
+	schemes = append(schemes, `"wrong": {"$ref": "#/nowhere"}`) // which nothing uses
+	in, err = Read(OpenAPI, []byte(`{"openapi": "3.0.0", "components": {"securitySchemes": {`+strings.Join(schemes, ",")+`}}, "paths": {`+strings.Join(paths, ",")+`}}`), nil)
+	if err != nil || len(in.Requests) != 5_000 || len(in.Keys) != 5_000 {
+		t.Errorf("%v: %+v", err, in)
 	}
 }

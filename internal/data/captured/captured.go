@@ -114,7 +114,7 @@ func read(f Format, data []byte, files Files, values map[string]string) (*Input,
 	case f != Curl && isScript(text):
 		return nil, errScript
 	}
-	c := &collector{index: map[string]int{}, files: files}
+	c := &collector{index: map[string]int{}, reasons: map[string]int{}, files: files}
 	var err error
 	switch f {
 	case Curl:
@@ -250,11 +250,12 @@ func (in *Input) For(host string) Sent {
 
 // collector merges equal requests.
 type collector struct {
-	in     Input
-	files  Files
-	index  map[string]int // of a request, by its key
-	bodies int            // bytes
-	steps  bool           // equal requests are not merged
+	in      Input
+	files   Files
+	index   map[string]int // of a request, by its key
+	reasons map[string]int // of a reason, among the skipped
+	bodies  int            // bytes
+	steps   bool           // equal requests are not merged
 }
 
 // add takes an entry.
@@ -285,9 +286,10 @@ const mostWeight = 999_999_999
 // skip counts an entry that cannot be sent.
 func (c *collector) skip(why string) {
 	c.in.Entries++
-	i := slices.IndexFunc(c.in.Skipped, func(s Count) bool { return s.What == why })
-	if i < 0 {
+	i, seen := c.reasons[why]
+	if !seen {
 		i = len(c.in.Skipped)
+		c.reasons[why] = i
 		c.in.Skipped = append(c.in.Skipped, Count{What: why})
 	}
 	c.in.Skipped[i].Entries++

@@ -173,7 +173,7 @@ func sendable(path string, own bool) string {
 // merged are the headers that are sent. Several of one name are one with their values joined,
 // as proxies do (RFC 9110, section 5.3; cookies: RFC 9113, section 8.2.3).
 func merged(all []header) (map[string]string, string) {
-	out := map[string]string{}
+	spelled, values := map[string]string{}, map[string][]string{} // by names in lower case
 	for _, h := range all {
 		name, value := strings.TrimSpace(h.name), strings.TrimSpace(h.value)
 		if isLeftOut(name) {
@@ -185,15 +185,19 @@ func merged(all []header) (map[string]string, string) {
 		if !utf8.ValidString(value) || file.Valid("headerValue", value) != nil {
 			return nil, "with a header whose value is not one line of text"
 		}
-		first, has := named(out, name)
-		switch {
-		case !has:
-			out[name] = value
-		case strings.EqualFold(name, "Cookie"):
-			out[first] += "; " + value
-		default:
-			out[first] += ", " + value
+		lower := strings.ToLower(name)
+		if spelled[lower] == "" {
+			spelled[lower] = name
 		}
+		values[lower] = append(values[lower], value)
+	}
+	out := map[string]string{}
+	for lower, name := range spelled {
+		separator := ", "
+		if lower == "cookie" {
+			separator = "; "
+		}
+		out[name] = strings.Join(values[lower], separator)
 	}
 	if len(out) == 0 {
 		return nil, ""

@@ -1,22 +1,13 @@
 package captured
 
-import (
-	"slices"
-
-	"github.com/millicore/millicore/internal/data/openapi"
-)
+import "github.com/millicore/millicore/internal/data/openapi"
 
 // openapi reads a description of a service: one request of each operation.
 func (c *collector) openapi(data []byte, how openapi.How) error {
 	return openapi.Read(data, how, func(o *openapi.Operation) bool {
-		if o.Skipped != "" {
+		if c.in.Keys = o.Keys; o.Skipped != "" {
 			c.skip(o.Skipped)
 			return true
-		}
-		for _, name := range o.Keys {
-			if !slices.Contains(c.in.Keys, name) {
-				c.in.Keys = append(c.in.Keys, name)
-			}
 		}
 		e := &entry{method: o.Method, url: o.URL, body: o.Body, name: o.Name, needs: o.Needs, madeUp: o.MadeUp}
 		for _, h := range o.Headers {

@@ -56,6 +56,7 @@ func Read(data []byte, how How, each func(*Operation) bool) error {
 	if !isObject {
 		return errors.New("it has no paths")
 	}
+	keys := d.keys(d.schemes(second))
 	for _, path := range paths.names {
 		if strings.HasPrefix(path, "x-") {
 			continue
@@ -68,7 +69,7 @@ func Read(data []byte, how How, each func(*Operation) bool) error {
 			}
 			r := &request{document: d, second: second, item: item, path: path}
 			r.Method = strings.ToUpper(method)
-			r.Name = r.Method + " " + path
+			r.Name, r.Keys = r.Method+" "+path, keys
 			if d.at = r.Name; slices.Contains(changing, method) && !how.All {
 				r.Skipped = "that may change data (--all-methods sends them)"
 			} else {

@@ -157,6 +157,25 @@ func (r *request) parameters() []*object {
 	return all
 }
 
+// schemes are the schemes of security.
+func (d *document) schemes(second bool) *object {
+	if second {
+		return d.object(d.root.get("securityDefinitions"))
+	}
+	return d.object(d.object(d.root.get("components")).get("securitySchemes"))
+}
+
+// keys are the names of the headers, cookies and query parameters that have keys.
+func (d *document) keys(schemes *object) (names []string) {
+	for _, name := range namesOf(schemes) {
+		if scheme := d.object(schemes.get(name)); scheme.text("type") == "apiKey" && scheme.text("name") != "" {
+			names = append(names, scheme.text("name"))
+		}
+	}
+	d.err = nil // a scheme that cannot be read is an error where it is used
+	return names
+}
+
 // credentials finds what the operation needs of the first alternative of its security, a
 // header if there is a choice.
 func (r *request) credentials() {
@@ -165,15 +184,7 @@ func (r *request) credentials() {
 		alternatives = r.root.list("security")
 	}
 	alternatives = slices.Clone(alternatives)
-	schemes := r.object(r.object(r.root.get("components")).get("securitySchemes"))
-	if r.second {
-		schemes = r.object(r.root.get("securityDefinitions"))
-	}
-	for _, name := range namesOf(schemes) {
-		if scheme := r.object(schemes.get(name)); scheme.text("type") == "apiKey" && scheme.text("name") != "" {
-			r.Keys = append(r.Keys, scheme.text("name"))
-		}
-	}
+	schemes := r.schemes(r.second)
 	// An alternative whose key is given comes before the others.
 	slices.SortStableFunc(alternatives, func(a, b any) int { return cmp.Compare(r.lacking(schemes, a), r.lacking(schemes, b)) })
 	var first []string
