@@ -237,11 +237,9 @@ func (o *Options) settings(t reach.Target, observed *attached.Observed) (file.Se
 	}
 	var s file.Settings
 	s.Set("", "name", "load")
-	about := "Load on " + t.URL
-	if o.log != nil {
-		about = fmt.Sprintf("Replay of %s on %s at speed %v", filepath.Base(o.Replaying.File), t.URL, o.Speed)
+	if o.log == nil {
+		s.Set("", "about", "Load on "+t.URL)
 	}
-	s.Set("", "about", about)
 	s.Set("", "services.target", map[string]any{"command": []string{t.URL}})
 	s.Set("", "services.target.dir", dir)
 	if observed != nil {

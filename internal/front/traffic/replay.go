@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -90,6 +91,7 @@ func (o *Options) replay(s *file.Settings, t reach.Target, headers map[string]st
 	}
 	sent := o.log.Replay(accesslog.How{Host: (&url.URL{Host: t.Host}).Hostname(), Speed: o.Speed, Even: o.Even, Seed: o.Seed, Kinds: experiment.MostKinds})
 	o.sent = &Replay{o.Replaying.File, sent}
+	s.Set("", "about", fmt.Sprintf("Replay of %d of the %d lines of %s on %s at speed %v", sent.Sent, sent.Lines, filepath.Base(o.Replaying.File), t.URL, o.Speed))
 	if err := checkLength(flag, sent.Last.Sub(sent.First), o.Speed); err != nil {
 		return 0, err
 	}

@@ -47,6 +47,9 @@ func TestTheLoadOfAReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if want := "Replay of 3 of the 5 lines of access.log on http://127.0.0.1:8080/ at speed 2"; e.About != want {
+		t.Errorf("it is about %q, want %q", e.About, want)
+	}
 	l := &e.Cells[0].Load
 	if len(l.Mix) != 2 || l.Mix[0].Weight != 2 || l.Mix[0].Path != "/users/{id}" || l.Mix[1].Method != "HEAD" || l.Mix[1].Headers["A"] != "b" || len(l.Mix[1].Check.Status) != 2 {
 		t.Errorf("%+v", l.Mix)
