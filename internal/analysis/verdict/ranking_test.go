@@ -276,6 +276,8 @@ func TestSpreadIsOverTrialsWherePossible(t *testing.T) {
 		{"an interval over trials", summary.Cell{PerTrial: p99(90, 95, 96, 97, 98, 110)}, 90, 110, IntervalOfTrials},
 		{"few trials", summary.Cell{Intervals: ends, IntervalsOf: summary.OfFrames, PerTrial: p99(80, 120)}, 80, 120, RangeOfTrials},
 		{"one trial", summary.Cell{Intervals: ends, IntervalsOf: summary.OfFrames, PerTrial: p99(100)}, 90, 110, IntervalOfFrames},
+		{"one trial without errors", summary.Cell{Intervals: ends, IntervalsOf: summary.OfFrames, PerTrial: p99(100), LatencyMS: &summary.Quantiles{P99: 100}}, 90, 110, IntervalOfFrames},
+		{"one trial, of whose requests many failed", summary.Cell{Intervals: ends, IntervalsOf: summary.OfFrames, PerTrial: p99(130), LatencyMS: &summary.Quantiles{P99: 100}}, 0, 0, NoEnds},
 		{"nothing", summary.Cell{PerTrial: p99(100)}, 0, 0, NoEnds},
 		{"an infinite end", summary.Cell{Intervals: ends, IntervalsOf: summary.OfTrials, PerTrial: failing}, 0, 0, NoEnds},
 	} {

@@ -53,8 +53,17 @@ func endsOf(c *summary.Cell, metric string) (low, high float64, what Certainty) 
 		return ends[0], ends[1], IntervalOfTrials
 	case n > 1:
 		return values[0], values[n-1], RangeOfTrials
-	case known:
+	case known && ofGoodAnswers(c, m, values):
 		return ends[0], ends[1], IntervalOfFrames
 	}
 	return 0, 0, NoEnds
+}
+
+// ofGoodAnswers reports whether a figure of one trial is that of its good answers, which the
+// interval by frames is of. A latency of all requests is higher where many failed.
+func ofGoodAnswers(c *summary.Cell, m Metric, values []float64) bool {
+	if len(values) == 0 || c.LatencyMS == nil {
+		return true
+	}
+	return !slices.ContainsFunc(c.LatencyMS.All(), func(q summary.Named) bool { return q.Name == m.Name && q.Value < values[0] })
 }
