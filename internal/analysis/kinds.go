@@ -56,23 +56,34 @@ func (k *kindFrames) add(f *signals.Frame, service string) {
 // more, the CPU time is largely in another frame than their end.
 var mostInFlight = []float64{0.1, 0.3}
 
-// intervals are the frames in which at most this share of the requests was in flight at the start
-// and at the end. By the end alone, frames would be chosen in which more requests ended than the
-// CPU time is of.
-func (k kindFrames) intervals(names []string, most float64) (all []endpoints.Interval) {
+// joined are how many frames are an interval, the most that leave enough: CPU time in another frame
+// than the end of its request, by throttling or a late reading, is then a smaller part.
+var joined = []int{4, 2, 1}
+
+// intervals are so many successive frames each, in which at most this share of the requests was in
+// flight at the start and at the end. By the end alone, those would be chosen in which more requests
+// ended than the CPU time is of.
+func (k kindFrames) intervals(names []string, most float64, frames int) (all []endpoints.Interval) {
+	var i endpoints.Interval
+	var sum, start int64
+	joined := 0
 	for _, seq := range slices.Sorted(maps.Keys(k)) {
-		one := k[seq]
-		before := k[seq-1]
+		one, before := k[seq], k[seq-1]
 		if before == nil || one.servers == 0 || one.unknown {
+			joined = 0
 			continue
 		}
-		i := endpoints.Interval{CPU: one.cpu}
-		sum := int64(0)
-		for _, name := range names {
-			n := one.ended[name]
-			i.Ended, i.Grown, sum = append(i.Ended, float64(n)), append(i.Grown, float64(one.grown[name])), sum+n
+		if joined == 0 {
+			i, sum, start = endpoints.Interval{Ended: make([]float64, len(names)), Grown: make([]float64, len(names))}, 0, before.waits
 		}
-		if sum > 0 && float64(max(before.waits, one.waits)) <= most*float64(sum) {
+		i.CPU += one.cpu
+		for n, name := range names {
+			i.Ended[n], i.Grown[n], sum = i.Ended[n]+float64(one.ended[name]), i.Grown[n]+float64(one.grown[name]), sum+one.ended[name]
+		}
+		if joined++; joined < frames {
+			continue
+		}
+		if joined = 0; sum > 0 && float64(max(start, one.waits)) <= most*float64(sum) {
 			all = append(all, i)
 		}
 	}
@@ -87,12 +98,19 @@ func kindsOf(all *sums.Total, trials []*trial, fewest int) []summary.KindFigures
 	}
 	names := slices.Sorted(maps.Keys(all.Client.Kinds))
 	var costs []endpoints.Cost
-	for i := 0; i < len(mostInFlight) && costs == nil; i++ {
-		var intervals []endpoints.Interval
-		for _, t := range trials {
-			intervals = append(intervals, t.kinds.intervals(names, mostInFlight[i])...)
+	for _, most := range mostInFlight {
+		for _, frames := range joined {
+			need, intervals := fewest, []endpoints.Interval(nil)
+			for _, t := range trials {
+				intervals = append(intervals, t.kinds.intervals(names, most, frames)...)
+			}
+			if frames > 1 {
+				need = 2 * endpoints.Enough
+			}
+			if costs == nil {
+				costs = endpoints.Costs(intervals, need)
+			}
 		}
-		costs = endpoints.Costs(intervals, fewest)
 	}
 	figures := make([]summary.KindFigures, len(names))
 	ended := 0.0

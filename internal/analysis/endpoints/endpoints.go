@@ -5,7 +5,7 @@
 // It is least squares without an intercept: what the service does beside its requests counts as
 // theirs, as it does in the CPU time per request of a load of one kind. An intercept would not be
 // that work alone: of requests that end in another interval than their CPU time was used, it takes
-// a part.
+// a part. The interval of a cost has both: that with this work, and that without it.
 //
 // Of a request that is in flight at a boundary, an unknown part of its CPU time falls before it:
 // little if requests wait in a queue, half if they share the CPUs. The intervals show it: a second
@@ -25,9 +25,9 @@ type Interval struct {
 	Grown []float64 // requests that were sent less those that ended, by kind
 }
 
-// Cost is the CPU time of a request of a kind in s, its standard error, and the share that the
-// requests of the kind have of the CPU time of the intervals, 0..1.
-type Cost struct{ Each, Error, Share float64 }
+// Cost is the CPU time of a request of a kind in s, the ends of its 95% interval, and the share that
+// the requests of the kind have of the CPU time of the intervals, 0..1.
+type Cost struct{ Each, Low, High, Share float64 }
 
 const (
 	// Enough is how many intervals for each kind show a cost with its error, and Few how many show
@@ -39,6 +39,9 @@ const (
 	// unsure is the share of all CPU time by which that of a kind may be off, at 95%: of the steps
 	// of a session, which come in almost the same proportion, it is more than all of it.
 	unsure = 0.5
+	// near is how many successive intervals have their own mean taken away.
+	near = 4
+	z    = 1.96 // standard errors of an interval of 95%
 )
 
 // Costs are the costs of the kinds, in their order; nil: there are fewer intervals for each kind than
@@ -70,29 +73,88 @@ func Costs(all []Interval, fewest int) []Cost {
 			}
 		}
 	}
-	costs := fit(rows, all)
-	if costs == nil { // the changes cannot be distinguished from the requests that ended
+	used := make([]float64, len(all))
+	for i := range all {
+		used[i] = all[i].CPU
+	}
+	whole := fit(rows, used, 0)
+	if whole == nil { // the changes cannot be distinguished from the requests that ended
 		for i := range rows {
 			rows[i] = all[i].Ended
 		}
-		costs = fit(rows, all)
+		whole = fit(rows, used, 0)
 	}
-	if costs == nil || cpu <= 0 {
+	if whole == nil || cpu <= 0 {
 		return nil
 	}
-	costs = costs[:kinds]
+	level, beside := fit(levelled(rows, used, 1)), fit(levelled(rows, used, 0))
+	// A steady CPU time beside the requests is divided among the kinds like this, and is no more
+	// than what some kind has.
+	steady := fit(rows, slices.Repeat([]float64{1}, len(rows)), 0)
+	most := math.Inf(1)
+	for k, w := range whole[:kinds] {
+		if _, high := w.interval(); steady[k].each > 0 {
+			most = min(most, max(0, high)/steady[k].each)
+		}
+	}
+	costs := make([]Cost, kinds)
 	for k := range costs {
-		costs[k].Share = totals[k] * costs[k].Each / cpu
-		if 1.96*totals[k]*costs[k].Error/cpu > unsure {
+		w := whole[k]
+		if level == nil || z*totals[k]*w.off/cpu > unsure {
 			return nil
 		}
+		low, high := w.interval()
+		levelLow, levelHigh := level[k].interval()
+		alone := low - most*max(0, steady[k].each)
+		if beside != nil {
+			least, _ := beside[k].interval()
+			alone = max(alone, least)
+		}
+		costs[k] = Cost{Each: w.each, Low: min(low, levelLow, alone), High: max(high, levelHigh), Share: totals[k] * w.each / cpu}
 	}
 	return costs
 }
 
+// levelled are the rows and the CPU times with the means of those near them replaced by so much of
+// the means of all, and the share of its length that a row lost. A cost that drifts while the mix
+// does is not in them; with nothing of the means, neither is what does not follow the requests.
+func levelled(rows [][]float64, cpu []float64, kept float64) (level [][]float64, used []float64, lost float64) {
+	n := len(rows[0])
+	whole := means(rows, cpu)
+	from := 0
+	for chunk := range slices.Chunk(rows, near) {
+		local := means(chunk, cpu[from:])
+		for _, row := range chunk {
+			row = append(slices.Clone(row), cpu[from])
+			for k := range row {
+				row[k] += kept*whole[k] - local[k]
+			}
+			level, used, from = append(level, row[:n]), append(used, row[n]), from+1
+		}
+	}
+	return level, used, 1.0 / near
+}
+
+// means are those of the columns, and of the CPU times.
+func means(rows [][]float64, cpu []float64) []float64 {
+	all := make([]float64, len(rows[0])+1)
+	for i, row := range rows {
+		for k, v := range append(slices.Clone(row), cpu[i]) {
+			all[k] += v / float64(len(rows))
+		}
+	}
+	return all
+}
+
+// coefficient is one of a fit, with its standard error.
+type coefficient struct{ each, off float64 }
+
+func (c coefficient) interval() (low, high float64) { return c.each - z*c.off, c.each + z*c.off }
+
 // fit is the least squares of the CPU time on the columns of the rows. The errors allow for
-// intervals that scatter by different amounts (HC3, MacKinnon and White 1985).
-func fit(rows [][]float64, all []Interval) (costs []Cost) {
+// intervals that scatter by different amounts (HC3, MacKinnon and White 1985). Lost is the leverage
+// of what was taken from each row before.
+func fit(rows [][]float64, cpu []float64, lost float64) (all []coefficient) {
 	n := len(rows[0])
 	// The normal equations, of columns that are scaled to like sizes.
 	scale := make([]float64, n)
@@ -111,7 +173,7 @@ func fit(rows [][]float64, all []Interval) (costs []Cost) {
 	for i, row := range rows {
 		for a := range n {
 			x := row[a] / scale[a]
-			right[a] += x * all[i].CPU
+			right[a] += x * cpu[i]
 			for b := range n {
 				products[a][b] += x * row[b] / scale[b]
 			}
@@ -125,12 +187,12 @@ func fit(rows [][]float64, all []Interval) (costs []Cost) {
 	middle := square(n)
 	x := make([]float64, n)
 	for i, row := range rows {
-		off := all[i].CPU
+		off := cpu[i]
 		for k := range n {
 			x[k] = row[k] / scale[k]
 			off -= x[k] * each[k]
 		}
-		leverage := dot(x, times(inverse, x))
+		leverage := lost + dot(x, times(inverse, x))
 		off /= max(1-leverage, 1e-9)
 		for a := range n {
 			for b := range n {
@@ -138,12 +200,12 @@ func fit(rows [][]float64, all []Interval) (costs []Cost) {
 			}
 		}
 	}
-	costs = make([]Cost, n)
+	all = make([]coefficient, n)
 	for k := range n {
 		variance := dot(inverse[k], times(middle, inverse[k]))
-		costs[k] = Cost{Each: each[k] / scale[k], Error: math.Sqrt(variance) / scale[k]}
+		all[k] = coefficient{each[k] / scale[k], math.Sqrt(variance) / scale[k]}
 	}
-	return costs
+	return all
 }
 
 func square(n int) [][]float64 {

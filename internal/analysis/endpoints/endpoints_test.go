@@ -89,7 +89,7 @@ func TestCostsOfRequestsInFlight(t *testing.T) {
 			}
 			for k, c := range costs {
 				sums[k] += c.Each / repeats
-				if math.Abs(c.Each-truth[k]) <= 1.96*c.Error {
+				if c.Low <= truth[k] && truth[k] <= c.High {
 					covered++
 				}
 			}
@@ -99,7 +99,7 @@ func TestCostsOfRequestsInFlight(t *testing.T) {
 				t.Errorf("%s: kind %d is off by %.3f on average", name, k, off)
 			}
 		}
-		if share := float64(covered) / (3 * repeats); share < 0.9 || share > 0.985 {
+		if share := float64(covered) / (3 * repeats); share < 0.9 {
 			t.Errorf("%s: %.3f of the intervals of 95%% have the truth", name, share)
 		}
 	}
@@ -113,7 +113,7 @@ func poisson(random *rand.Rand, mean float64) (n float64) {
 }
 
 // The costs of a steady mix come from its chance variation alone: within 10% of the truth in two
-// minutes for the two kinds with most of the CPU time, and the errors are as large as they say.
+// minutes for the two kinds with most of the CPU time, and the intervals have the truth.
 func TestCostsOfASteadyMix(t *testing.T) {
 	truth := []float64{0.0003, 0.002, 0.009}
 	covered, close := 0, 0
@@ -124,7 +124,7 @@ func TestCostsOfASteadyMix(t *testing.T) {
 			t.Fatal("not known")
 		}
 		for k, c := range costs {
-			if math.Abs(c.Each-truth[k]) <= 2*c.Error {
+			if c.Low <= truth[k] && truth[k] <= c.High {
 				covered++
 			}
 			if k > 0 && math.Abs(c.Each-truth[k]) <= 0.1*truth[k] {
@@ -132,15 +132,16 @@ func TestCostsOfASteadyMix(t *testing.T) {
 			}
 		}
 	}
-	if share := float64(covered) / (3 * repeats); share < 0.92 || share > 0.985 {
-		t.Errorf("%.3f of the intervals of two standard errors have the truth", share)
+	if share := float64(covered) / (3 * repeats); share < 0.92 {
+		t.Errorf("%.3f of the intervals have the truth", share)
 	}
 	if share := float64(close) / (2 * repeats); share < 0.9 {
 		t.Errorf("%.3f of the costs are within 10%% of the truth", share)
 	}
 }
 
-// What a service does beside its requests is divided among them.
+// What a service does beside its requests is divided among them. The interval has what a request
+// costs without it: of requests that are always ten in all, it is up to all of the cheaper kind.
 func TestCostsHaveAllOfTheCPUTime(t *testing.T) {
 	random := rand.New(rand.NewPCG(36, 1))
 	const beside, each = 0.05, 0.01
@@ -154,6 +155,9 @@ func TestCostsHaveAllOfTheCPUTime(t *testing.T) {
 		sum += c.Share
 		if want := each*float64(k+1) + beside/10; math.Abs(c.Each-want) > 1e-9 {
 			t.Errorf("kind %d: %v, want %v", k, c.Each, want)
+		}
+		if want := each * float64(k); math.Abs(c.Low-want) > 1e-9 {
+			t.Errorf("kind %d: %v at least, want %v", k, c.Low, want)
 		}
 	}
 	if math.Abs(sum-1) > 1e-9 {
@@ -209,7 +213,7 @@ func TestCostsAreExact(t *testing.T) {
 	}
 	for name, all := range map[string][]Interval{"none": none, "some": some, "unknown": unknown} {
 		for k, want := range []float64{0.5, 0.25, 8} {
-			if got := Costs(all, Enough)[k]; math.Abs(got.Each-want) > 1e-9 || got.Error > 1e-9 {
+			if got := Costs(all, Enough)[k]; math.Abs(got.Each-want) > 1e-9 || got.High-got.Low > 1e-9 {
 				t.Errorf("%s in flight, kind %d: %+v, want %v", name, k, got, want)
 			}
 		}

@@ -32,9 +32,9 @@ type Sessions struct {
 
 // Cost sets the CPU time of a request.
 func (f *KindFigures) Cost(c endpoints.Cost) {
-	const ms, z = 1000, 1.96
+	const ms = 1000
 	f.ShareOfCPU = new(min(1, max(0, c.Share)))
-	f.CPUMS, f.CPULow, f.CPUHigh = new(ms*max(0, c.Each)), new(ms*max(0, c.Each-z*c.Error)), new(ms*max(0, c.Each+z*c.Error))
+	f.CPUMS, f.CPULow, f.CPUHigh = new(ms*max(0, c.Each)), new(ms*max(0, c.Low)), new(ms*max(0, c.High))
 }
 
 // Compare orders kinds: those with most CPU time first, else those with most requests.
