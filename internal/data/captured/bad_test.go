@@ -141,13 +141,14 @@ func TestLargeInputsAreReadInTime(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 
-	var paths, schemes []string
+	var paths, schemes, security []string
 	for i := range 5_000 {
 		paths = append(paths, fmt.Sprintf(`"/%d": {"get": {}}`, i))
 		schemes = append(schemes, fmt.Sprintf(`"s%d": {"type": "apiKey", "in": "header", "name": "X-%d"}`, i, i))
+		security = append(security, fmt.Sprintf(`{"s%d": []}`, i))
 	}
 	schemes = append(schemes, `"wrong": {"$ref": "#/nowhere"}`) // which nothing uses
-	in, err = Read(OpenAPI, []byte(`{"openapi": "3.0.0", "components": {"securitySchemes": {`+strings.Join(schemes, ",")+`}}, "paths": {`+strings.Join(paths, ",")+`}}`), nil)
+	in, err = Read(OpenAPI, []byte(`{"openapi": "3.0.0", "components": {"securitySchemes": {`+strings.Join(schemes, ",")+`}}, "security": [`+strings.Join(security, ",")+`], "paths": {`+strings.Join(paths, ",")+`}}`), nil)
 	if err != nil || len(in.Requests) != 5_000 || len(in.Keys) != 5_000 {
 		t.Errorf("%v: %+v", err, in)
 	}

@@ -183,14 +183,14 @@ func (r *request) credentials() {
 	if !has {
 		alternatives = r.root.list("security")
 	}
-	alternatives = slices.Clone(alternatives)
+	alternatives = slices.Clone(alternatives[:min(mostSchemes, len(alternatives))])
 	schemes := r.schemes(r.second)
 	// An alternative whose key is given comes before the others.
 	slices.SortStableFunc(alternatives, func(a, b any) int { return cmp.Compare(r.lacking(schemes, a), r.lacking(schemes, b)) })
 	var first []string
 	for _, one := range alternatives {
 		var needs []string
-		for _, name := range namesOf(r.object(one)) {
+		for _, name := range r.schemesOf(one) {
 			scheme := r.object(schemes.get(name))
 			if r.key(scheme) {
 				continue
@@ -218,9 +218,19 @@ func (r *request) credentials() {
 	}
 }
 
+// mostSchemes bounds the alternatives of an operation's security that are read, and the schemes
+// of each: no service has so many, and each operation reads them.
+const mostSchemes = 100
+
+// schemesOf are the names of the schemes of an alternative.
+func (r *request) schemesOf(alternative any) []string {
+	names := namesOf(r.object(alternative))
+	return names[:min(mostSchemes, len(names))]
+}
+
 // lacking is 0 of an alternative of which all keys are given, and 1 of another.
 func (r *request) lacking(schemes *object, alternative any) int {
-	names := namesOf(r.object(alternative))
+	names := r.schemesOf(alternative)
 	for _, name := range names {
 		scheme := r.object(schemes.get(name))
 		if _, given := r.given[scheme.text("name")]; !given || scheme.text("type") != "apiKey" {
