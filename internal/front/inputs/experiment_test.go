@@ -56,6 +56,36 @@ func TestMixOfAnExperimentIsAFile(t *testing.T) {
 	}
 }
 
+// A file of --set is relative to the working folder, and its secrets are hidden.
+func TestMixOfASettingIsAFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	requests := `{"url": "http://h/a?x=${y}&b=<", "weight": 3, "headers": {"Authorization": "Bearer s3cret-1"}}
+{"path": "/b", "body": "{\"a\": 1}", "method": "POST"}
+`
+	if err := os.WriteFile("b.jsonl", []byte(requests), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	text := strings.Replace(withMix, `  mix: "a.jsonl" # a.jsonl`, "  mix: [{path: /x, weight: 2}]", 1)
+	e, err := Parse("/nowhere/shop.yaml", []byte(text), []string{"load.mix=b.jsonl", "load.rate=20"}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mix := e.Cells[0].Load.Mix
+	if len(mix) != 2 || mix[0].Path != "/a?x=${y}&b=<" || mix[0].Weight != 3 || mix[0].Headers["Authorization"] != "Bearer s3cret-1" || mix[1].Body != `{"a": 1}` {
+		t.Errorf("%+v", mix)
+	}
+	if shown := strings.Join(e.Sets, " "); strings.Contains(shown, "s3cret") || !strings.Contains(shown, "(redacted)") {
+		t.Errorf("the settings have a secret: %s", shown)
+	}
+	if want := "load.mix b.jsonl: 2 requests read, 2 used, those to h; 1 may change data.\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	if _, err := Parse("shop.yaml", []byte(text), []string{"load.mix=no.har"}, &out); err == nil || err.Error() != "--set load.mix=no.har: open no.har: no such file or directory" {
+		t.Error(err)
+	}
+}
+
 // The lines of a session stay in their order, though none needs a value.
 func TestSessionsOfFilesKeepTheirOrder(t *testing.T) {
 	dir := t.TempDir()
