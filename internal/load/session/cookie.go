@@ -33,8 +33,12 @@ func (s *Session) AppendCookies(b []byte) []byte {
 }
 
 // set takes a cookie from a header at the time now, or removes one that has expired. As in
-// browsers, its value is what stands before the first semicolon.
+// browsers, its value is what stands before the first semicolon, and a header with a control
+// character sets none: a carriage return could end the line of the header that is sent.
 func (s *Session) set(text []byte, now time.Duration) {
+	if bytes.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+		return
+	}
 	pair, attributes, _ := bytes.Cut(text, []byte(";"))
 	name, value, ok := bytes.Cut(pair, []byte("="))
 	if name, value = bytes.TrimSpace(name), bytes.TrimSpace(value); !ok || len(name) == 0 {

@@ -175,10 +175,22 @@ func TestPool(t *testing.T) {
 	}
 }
 
+// A cookie with a control character is not sent: it could end the line of its header.
+func TestCookiesWithControlCharacters(t *testing.T) {
+	s := &Session{}
+	for _, text := range []string{"a=b\rc", "a=b\x00c", "a=b\nX: y", "a\x7f=b", "a=b; Path=/\r", "tab=c\td", "good=1"} {
+		s.set([]byte(text), 0)
+	}
+	if got := string(s.AppendCookies(nil)); got != "Cookie: tab=c\td; good=1\r\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // What a service sends breaks nothing.
 func FuzzCapture(f *testing.F) {
 	f.Add(answer(`{"token": "t-1"}`, "Set-Cookie: a=b"))
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"))
+	f.Add([]byte("Set-Cookie:0=0\r0"))
 	p, err := NewPlan([]Step{{Capture: map[string]string{"a": "json:$..a", "b": "header:A", "c": "regex:a(.*)"}}})
 	if err != nil {
 		f.Fatal(err)
