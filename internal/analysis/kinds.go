@@ -18,6 +18,7 @@ type kindFrame struct {
 	cpu     float64
 	servers int // frames of replicas that have their CPU time
 	unknown bool
+	varied  bool // in the phase vary
 	ended   map[string]int64
 	grown   map[string]int64 // requests that were sent less those that ended
 	waits   int64            // requests in flight at the end of the frame
@@ -25,7 +26,7 @@ type kindFrame struct {
 
 func (k *kindFrames) add(f *signals.Frame, service string) {
 	client, server := f.Client != nil && f.Client.Kinds != nil, f.Server != nil && f.Of == service
-	if f.Phase != signals.Measure || !client && !server {
+	if f.Phase != signals.Measure && f.Phase != signals.Vary || !client && !server {
 		return
 	}
 	if *k == nil {
@@ -33,7 +34,7 @@ func (k *kindFrames) add(f *signals.Frame, service string) {
 	}
 	one := (*k)[f.Seq]
 	if one == nil {
-		one = &kindFrame{ended: map[string]int64{}, grown: map[string]int64{}}
+		one = &kindFrame{ended: map[string]int64{}, grown: map[string]int64{}, varied: f.Phase == signals.Vary}
 		(*k)[f.Seq] = one
 	}
 	if server {
@@ -63,13 +64,13 @@ var joined = []int{4, 2, 1}
 // intervals are so many successive frames each, in which at most this share of the requests was in
 // flight at the start and at the end. By the end alone, those would be chosen in which more requests
 // ended than the CPU time is of.
-func (k kindFrames) intervals(names []string, most float64, frames int) (all []endpoints.Interval) {
+func (k kindFrames) intervals(names []string, most float64, frames int, varied bool) (all []endpoints.Interval) {
 	var i endpoints.Interval
 	var sum, start int64
 	joined := 0
 	for _, seq := range slices.Sorted(maps.Keys(k)) {
 		one, before := k[seq], k[seq-1]
-		if before == nil || one.servers == 0 || one.unknown {
+		if before == nil || one.servers == 0 || one.unknown || one.varied != varied {
 			joined = 0
 			continue
 		}
@@ -83,7 +84,7 @@ func (k kindFrames) intervals(names []string, most float64, frames int) (all []e
 		if joined++; joined < frames {
 			continue
 		}
-		if joined = 0; sum > 0 && float64(max(start, one.waits)) <= most*float64(sum) {
+		if joined = 0; (sum > 0 || varied) && float64(max(start, one.waits)) <= most*float64(sum) {
 			all = append(all, i)
 		}
 	}
@@ -97,12 +98,12 @@ func kindsOf(all *sums.Total, trials []*trial, fewest int) []summary.KindFigures
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(all.Client.Kinds))
-	var costs []endpoints.Cost
+	costs := variedCosts(names, trials)
 	for _, most := range mostInFlight {
 		for _, frames := range joined {
 			need, intervals := fewest, []endpoints.Interval(nil)
 			for _, t := range trials {
-				intervals = append(intervals, t.kinds.intervals(names, most, frames)...)
+				intervals = append(intervals, t.kinds.intervals(names, most, frames, false)...)
 			}
 			if frames > 1 {
 				need = 2 * endpoints.Enough
@@ -132,6 +133,16 @@ func kindsOf(all *sums.Total, trials []*trial, fewest int) []summary.KindFigures
 	}
 	slices.SortStableFunc(figures, func(a, b summary.KindFigures) int { return a.Compare(&b) })
 	return figures
+}
+
+// variedCosts are those by the frames in which the mix varied on purpose; nil: there are none, or
+// too few in which not too many requests were in flight. A single trial of a cell has them.
+func variedCosts(names []string, trials []*trial) []endpoints.Cost {
+	var all []endpoints.Interval
+	for _, t := range trials {
+		all = append(all, t.kinds.intervals(names, mostInFlight[len(mostInFlight)-1], 1, true)...)
+	}
+	return endpoints.Varied(all)
 }
 
 // kindsOfTrial are those of one trial. How far their costs are from the truth is shown by those of

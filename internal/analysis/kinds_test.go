@@ -39,15 +39,27 @@ func TestIntervalsOfKinds(t *testing.T) {
 	server(8, new(9.), signals.Warmup)
 	k.add(&signals.Frame{Seq: 2, Phase: signals.Measure, Of: "db", Server: &signals.Server{CPU: new(9.)}}, "api")
 	want := []endpoints.Interval{{CPU: 0.75, Ended: []float64{30, 10}, Grown: []float64{2, 10}}}
-	if d := cmp.Diff(want, k.intervals([]string{"a", "b"}, 0.1, 1)); d != "" {
+	if d := cmp.Diff(want, k.intervals([]string{"a", "b"}, 0.1, 1, false)); d != "" {
 		t.Error(d)
 	}
-	if more := k.intervals([]string{"a", "b"}, 0.13, 1); len(more) != 3 {
+	if more := k.intervals([]string{"a", "b"}, 0.13, 1, false); len(more) != 3 {
 		t.Errorf("%d frames with up to 13%% in flight, want 3", len(more))
 	}
 	// Two frames are one, if they follow each other and few are in flight at both ends.
 	two := []endpoints.Interval{{CPU: 1.25, Ended: []float64{50, 15}, Grown: []float64{3, 15}}}
-	if d := cmp.Diff(two, k.intervals([]string{"a", "b"}, 0.1, 2)); d != "" {
+	if d := cmp.Diff(two, k.intervals([]string{"a", "b"}, 0.1, 2, false)); d != "" {
+		t.Error(d)
+	}
+	// Where the mix varies on purpose, frames without requests count, too, and those alone.
+	for seq, n := range map[int]int64{10: 4, 11: 0, 12: 0} {
+		k.add(&signals.Frame{Seq: seq, Phase: signals.Vary, Of: "api", Server: &signals.Server{CPU: new(0.125)}}, "api")
+		k.add(&signals.Frame{Seq: seq, Phase: signals.Vary, Client: &signals.Client{Kinds: map[string]*signals.Kind{"a": {Sent: n, Ended: n}}}}, "api")
+	}
+	idle := endpoints.Interval{CPU: 0.125, Ended: []float64{0, 0}, Grown: []float64{0, 0}}
+	if d := cmp.Diff([]endpoints.Interval{idle, idle}, k.intervals([]string{"a", "b"}, 0.1, 1, true)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(want, k.intervals([]string{"a", "b"}, 0.1, 1, false)); d != "" {
 		t.Error(d)
 	}
 }

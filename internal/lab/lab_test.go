@@ -16,7 +16,6 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/record"
 	"github.com/millicore/millicore/internal/data/signals"
-	"github.com/millicore/millicore/internal/load/protocol"
 	"github.com/millicore/millicore/internal/platform"
 )
 
@@ -141,16 +140,6 @@ func TestQueueGivesUpACellThatFailsTwice(t *testing.T) {
 	}
 	if d := cmp.Diff(map[int]int{0: 2, 1: 4}, ran); d != "" {
 		t.Error(d)
-	}
-}
-
-func TestStagesBeginAtTheTargetBefore(t *testing.T) {
-	s := time.Second
-	got := stages(&experiment.Target{Stages: []experiment.Stage{{Duration: 2 * s, Target: 50}, {Duration: 0, Target: 100}, {Duration: s, Target: 100}, {Duration: s, Target: 0}}}, 0)
-	d := func(v time.Duration) protocol.Duration { return protocol.Duration(v) }
-	want := []protocol.Stage{{Duration: d(2 * s), From: 0, To: 50}, {Duration: d(s), From: 100, To: 100}, {Duration: d(s), From: 100, To: 0}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }
 

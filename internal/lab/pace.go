@@ -5,6 +5,7 @@ import (
 
 	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/lab/requests"
 )
 
 // pace estimates the remaining time. The duration of a cell's trials is that of the plan
@@ -14,7 +15,7 @@ type pace struct {
 	planned []time.Duration // by cell
 	taken   []time.Duration // by cell, summed
 	trials  []int           // by cell
-	after   time.Duration   // of the second part of the run
+	after   time.Duration   // of the second part of the run, and of what only first searches have
 }
 
 // overhead is the assumed duration of a trial beyond its load.
@@ -28,10 +29,12 @@ func newPace(e *experiment.Experiment) *pace {
 		p.planned[i] = c.Warmup + c.Measure + overhead
 		if e.Cells[i].Load.Find {
 			p.planned[i] += capacity.LongestSearch(e, &e.Cells[i])
+			_, varied := requests.Varied(e, &e.Cells[i], 0)
+			p.after += varied
 		}
 	}
 	if common := e.CommonLoad(); common != nil {
-		p.after = time.Duration(n*common.Repeats) * (common.Warmup + common.Duration + overhead)
+		p.after += time.Duration(n*common.Repeats) * (common.Warmup + common.Duration + overhead)
 	}
 	return p
 }

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/signals"
@@ -18,7 +17,7 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 		Trial: trial, Cell: c.Index, Agent: index, Agents: c.Load.Agents, Targets: targets,
 		Requests: requests.Of(&c.Load), Transport: transport(&c.Load),
 		Load: protocol.Load{Kind: protocol.Open, Requests: c.Load.Requests, Even: c.Load.Even, Recording: c.Load.Recording,
-			Stages: stages(c.Load.Target(), e.Measure.Measured(c))},
+			Stages: requests.Stages(c.Load.Target(), e.Measure.Measured(c))},
 		Think:       protocol.Duration(c.Load.Think),
 		Connections: c.Load.Connections, Timeout: protocol.Duration(c.Load.Timeout),
 		Warmup: protocol.Duration(cut(e, c).Warmup), Interval: protocol.Duration(e.Measure.Interval),
@@ -29,7 +28,7 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 		p.Think = 0
 	}
 	if c.Load.Find {
-		p.Load.Stages = openEnded(c.Load.Target().Value).Stages
+		p.Load.Stages = requests.OpenEnded(c.Load.Target().Value).Stages
 	}
 	if c.Load.Waiting != nil {
 		waiting := int(*c.Load.Waiting)
@@ -94,27 +93,6 @@ func kindOf(c *experiment.Cell) protocol.Kind {
 		return protocol.Closed
 	}
 	return protocol.Open
-}
-
-// openEnded is a load that lasts until another one replaces it, as during a search.
-func openEnded(load float64) protocol.Load {
-	return protocol.Load{Stages: []protocol.Stage{{Duration: protocol.Duration(24 * time.Hour), From: load, To: load}}}
-}
-
-// stages converts a load over time for an agent.
-func stages(t *experiment.Target, measured time.Duration) []protocol.Stage {
-	if len(t.Stages) == 0 {
-		return []protocol.Stage{{Duration: protocol.Duration(measured), From: t.Value, To: t.Value}}
-	}
-	var all []protocol.Stage
-	from := 0.0
-	for _, s := range t.Stages {
-		if s.Duration > 0 {
-			all = append(all, protocol.Stage{Duration: protocol.Duration(s.Duration), From: from, To: s.Target})
-		}
-		from = s.Target
-	}
-	return all
 }
 
 // cut divides the cell's trials into intervals. A load of a number of requests has no

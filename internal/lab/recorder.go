@@ -83,6 +83,9 @@ func (r *recorder) take(e event) error {
 			r.agents.stop()
 		}
 	default:
+		if r.search != nil && r.search.varied(e.frame.Seq) {
+			e.frame.Phase = signals.Vary
+		}
 		r.noise.Add(e.frame)
 		r.progress.frame(e.frame, r.service)
 		if err := r.writer.Frame(e.frame); err != nil {

@@ -7,9 +7,11 @@ import (
 	"github.com/millicore/millicore/internal/analysis/awake"
 	"github.com/millicore/millicore/internal/analysis/capacity"
 	"github.com/millicore/millicore/internal/analysis/search"
+	"github.com/millicore/millicore/internal/base/digits"
 	"github.com/millicore/millicore/internal/data/experiment"
 	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/data/signals"
+	"github.com/millicore/millicore/internal/lab/requests"
 	"github.com/millicore/millicore/internal/load/protocol"
 )
 
@@ -27,6 +29,7 @@ type searcher struct {
 
 	change func(load float64, drop bool) // sets the load of all agents
 	up     func() bool                   // whether all replicas serve
+	vary   func(load float64) int        // varies the mix for some intervals after the search; nil: it does not
 	write  func(signals.SearchStep) error
 	report func(search.Step)   // called with each step
 	ended  func(search.Result) // called when the search has ended
@@ -39,6 +42,8 @@ type searcher struct {
 	done       int              // the last complete interval: all agents and the sampler have sent it
 
 	began    time.Time // of the search
+	varies   int       // intervals that are left in which the mix varies
+	since    int       // the first of them that is whole
 	awake    awake.Watch
 	step     search.Step
 	line     signals.SearchStep
@@ -122,6 +127,9 @@ func (s *searcher) interval(seq int) (ended bool, err error) {
 	switch {
 	case phase == signals.Warmup:
 		return false, nil
+	case s.varies > 0:
+		s.varies--
+		return s.varies == 0 && s.rests(), nil
 	case s.awake.Runs():
 		return s.awake.Passed(), nil
 	case s.began.IsZero():
@@ -152,11 +160,10 @@ func (s *searcher) observed(seq int) (bool, error) {
 func (s *searcher) next(seq int) (ended bool, err error) {
 	step, ok := s.machine.Next()
 	if !ok {
-		if !s.awake.Begin(s.exp.Measure.Interval) {
-			return true, nil
+		if r := s.machine.Result(); s.vary != nil && r.Load > 0 {
+			s.varies, s.since = s.vary(r.Load), seq+2
 		}
-		s.change(0, true)
-		return false, nil
+		return s.varies == 0 && s.rests(), nil
 	}
 	s.step = step
 	s.report(step)
@@ -171,6 +178,18 @@ func (s *searcher) next(seq int) (ended bool, err error) {
 	s.load = 0
 	s.change(0, true)
 	return false, nil
+}
+
+// varied reports whether the mix varies on purpose in an interval.
+func (s *searcher) varied(seq int) bool { return s.varies > 0 && seq >= s.since }
+
+// rests removes the load if some thread may never sleep; if not, the search has ended.
+func (s *searcher) rests() (ended bool) {
+	if !s.awake.Begin(s.exp.Measure.Interval) {
+		return true
+	}
+	s.change(0, true)
+	return false
 }
 
 // drained starts the step when no request is in flight any more and every replica
@@ -214,7 +233,7 @@ func (s *searcher) hold(seq int) {
 // lose ends the search after the loss of an agent, and with it of a part of the load.
 // The current window is discarded.
 func (s *searcher) lose(why string) error {
-	if s.awake.Runs() { // it has its answer
+	if s.awake.Runs() || s.varies > 0 { // it has its answer
 		return nil
 	}
 	s.machine.Lost(why)
@@ -254,13 +273,16 @@ func (t *trial) newSearcher(failures *failures) *searcher {
 			t.lab.found[t.cell.Index] = append(t.lab.found[t.cell.Index], r.Load)
 		}
 	}
-	s.change = func(load float64, drop bool) {
-		to := openEnded(load)
+	send := func(to protocol.Load, drop bool) {
 		to.Kind, to.Even = kindOf(t.cell), t.cell.Load.Even
 		if err := t.agents.change(protocol.Change{Load: to, Drop: drop}); err != nil {
 			failures.add(err)
 			t.agents.stop()
 		}
+	}
+	s.change = func(load float64, drop bool) { send(requests.OpenEnded(load), drop) }
+	if t.planned.Repeat == 1 && t.profile == nil {
+		s.vary = t.varier(send)
 	}
 	s.up = func() bool {
 		for _, r := range t.deployment.service.Replicas() {
@@ -271,4 +293,17 @@ func (t *trial) newSearcher(failures *failures) *searcher {
 		return true
 	}
 	return s
+}
+
+// varier varies the mix of a load in which several kinds of request are counted apart.
+func (t *trial) varier(send func(protocol.Load, bool)) func(load float64) (intervals int) {
+	return func(load float64) int {
+		to, length := requests.Varied(t.exp, t.cell, load)
+		if length == 0 {
+			return 0
+		}
+		t.note("for %s the mix varies: each kind of request is left out in turn, at a rate below %s, to know the CPU time of each", span.Text(length), digits.Three(load))
+		send(to, true)
+		return int((length + t.exp.Measure.Interval - 1) / t.exp.Measure.Interval)
+	}
 }

@@ -36,6 +36,7 @@ type simulation struct {
 	weak     float64 // the agent sends late above; 0: never
 	awake    float64 // CPUs of threads that never sleep
 	loses    int     // after this number of steps one of several agents is lost; 0: never
+	varies   int     // intervals in which the mix varies after the search
 	steps    []signals.SearchStep
 	frames   []*signals.Frame // in the order in which the record has them
 	searcher *searcher
@@ -62,6 +63,12 @@ func newSimulation(change func(*simulation)) *simulation {
 			w.backlog = min(w.backlog, 40) // on the wire
 		}
 	}
+	if w.varies > 0 {
+		f.vary = func(load float64) int {
+			w.load = load / 2
+			return w.varies
+		}
+	}
 	w.searcher = f
 	return w
 }
@@ -79,6 +86,9 @@ func (w *simulation) run(t *testing.T) bool {
 		}
 		w.now = w.now.Add(500 * time.Millisecond)
 		for _, f := range w.interval(seq) {
+			if w.searcher.varied(f.Seq) { // as the recorder does
+				f.Phase = signals.Vary
+			}
 			w.frames = append(w.frames, f)
 			ended, err := w.searcher.frame(f)
 			if err != nil {
@@ -181,6 +191,29 @@ func TestAServiceThatNeverSleepsIsWatchedWithoutLoad(t *testing.T) {
 	}
 }
 
+// After the search the mix varies for some intervals. The first has a moment of the last load.
+func TestTheMixVariesAfterTheSearch(t *testing.T) {
+	w := newSimulation(func(w *simulation) { w.varies = 6 })
+	if !w.run(t) {
+		t.Fatal("the search does not end")
+	}
+	last := w.steps[len(w.steps)-1].Last
+	var phases []signals.Phase
+	for _, f := range w.frames {
+		if f.Client != nil && f.Seq > last {
+			phases = append(phases, f.Phase)
+		}
+	}
+	if v := signals.Vary; !slices.Equal(phases, []signals.Phase{signals.Measure, v, v, v, v, v}) {
+		t.Errorf("%v after the search", phases)
+	}
+	// One that found no load has none for it.
+	w = newSimulation(func(w *simulation) { w.varies, w.capacity = 6, 0.1 })
+	if !w.run(t) || slices.ContainsFunc(w.frames, func(f *signals.Frame) bool { return f.Phase == signals.Vary }) {
+		t.Error("it varies without a load")
+	}
+}
+
 func TestTheSearchFindsTheCapacity(t *testing.T) {
 	w := newSimulation(func(*simulation) {})
 	if !w.run(t) {
@@ -252,6 +285,7 @@ func TestAReplayHasTheSameResult(t *testing.T) {
 		{"a service that dies permanently", true, false, func(w *simulation) { w.dies = 500 }},
 		{"a service that stops answering", true, false, func(w *simulation) { w.hangs = 500 }},
 		{"a service that misses always", false, false, func(w *simulation) { w.capacity = 0.1 }},
+		{"a mix that varies after the search", true, false, func(w *simulation) { w.varies = 6 }},
 		{"a search in a hurry", true, false, func(w *simulation) { w.e.Measure.SearchSpeed = 2 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -154,3 +154,28 @@ load: {request: {path: "/spin?us=2000"}, find: breaking-point}`+brief, func(reco
 		t.Errorf("%v, reason %q, %+v: want that other processes took CPU", b.Load(), b.Reason, d)
 	}
 }
+
+// After a search the mix varies on purpose, which shows the CPU time of each kind: that of a request
+// with four times the work is between two and five times as long.
+func TestASearchVariesTheMix(t *testing.T) {
+	cell := search(t, `
+name: kinds
+services: {server: {command: [SERVER, --port, "${port}"]}}
+limits: {cpu: 500m}
+load: {find: breaking-point, mix: [{name: cheap, path: "/burn?ms=1", weight: 3}, {name: dear, path: "/burn?ms=4"}]}
+measure: {warmup: 500ms, duration: 10s}
+objective: {p99: 100ms}`, nil)
+	if undecided(cell.Breaking) {
+		t.Skip(cell.Breaking.Reason)
+	}
+	each := map[string]float64{}
+	for _, k := range cell.Kinds {
+		if !k.Varied || k.CPUMS == nil {
+			t.Fatalf("%+v: it was not left out", k)
+		}
+		each[k.Name] = *k.CPUMS
+	}
+	if ratio := each["dear"] / each["cheap"]; ratio < 2 || ratio > 5 {
+		t.Errorf("%v ms of CPU time", each)
+	}
+}

@@ -27,12 +27,17 @@ type Interval struct {
 
 // Cost is the CPU time of a request of a kind in s, the ends of its 95% interval, and the share that
 // the requests of the kind have of the CPU time of the intervals, 0..1.
-type Cost struct{ Each, Low, High, Share float64 }
+type Cost struct {
+	Each, Low, High, Share float64
+	Varied                 bool // by Varied
+}
 
 const (
 	// Enough is how many intervals for each kind show a cost with its error, and Few how many show
 	// it without, where others of other trials are beside it.
 	Enough, Few = 10, 4
+	// fewest is how many intervals of a varied mix are needed for each coefficient.
+	fewest = 3
 	// flat is the share of its length that must remain of a column of the counts once what the
 	// columns before explain is taken away: below it the mix does not vary.
 	flat = 1e-6
@@ -45,13 +50,13 @@ const (
 )
 
 // Costs are the costs of the kinds, in their order; nil: there are fewer intervals for each kind than
-// the fewest, or some kind comes in the same, or almost the same, proportion to others.
-func Costs(all []Interval, fewest int) []Cost {
+// needed, or some kind comes in the same, or almost the same, proportion to others.
+func Costs(all []Interval, need int) []Cost {
 	if len(all) == 0 {
 		return nil
 	}
 	kinds := len(all[0].Ended)
-	if len(all) < fewest*kinds {
+	if len(all) < need*kinds {
 		return nil
 	}
 	cpu, totals, changed := 0.0, make([]float64, kinds), make([]int, kinds)
@@ -111,6 +116,51 @@ func Costs(all []Interval, fewest int) []Cost {
 			alone = max(alone, least)
 		}
 		costs[k] = Cost{Each: w.each, Low: min(low, levelLow, alone), High: max(high, levelHigh), Share: totals[k] * w.each / cpu}
+	}
+	return costs
+}
+
+// Varied are the costs by intervals in which kinds, and all of them, were left out in turn. These
+// show what the service does beside its requests, which is no part of the costs then. nil: there
+// are too few, or some kind was never left out.
+func Varied(all []Interval) []Cost {
+	if len(all) == 0 {
+		return nil
+	}
+	kinds := len(all[0].Ended)
+	without, cpu := make([]int, kinds), 0.0
+	totals, rows, used := make([]float64, kinds), make([][]float64, len(all)), make([]float64, len(all))
+	for i, one := range all {
+		cpu += one.CPU
+		used[i], rows[i] = one.CPU, append(slices.Clone(one.Ended), 1)
+		for k, n := range one.Ended {
+			if totals[k] += n; n == 0 {
+				without[k]++
+			}
+		}
+	}
+	columns := kinds + 1
+	if len(all) < fewest*columns || slices.Min(without) < Few || cpu <= 0 {
+		return nil
+	}
+	var fitted []coefficient
+	if len(all) >= fewest*(columns+kinds) {
+		whole := make([][]float64, len(all))
+		for i := range all {
+			whole[i] = slices.Concat(rows[i], all[i].Grown)
+		}
+		fitted = fit(whole, used, 0)
+	}
+	if fitted == nil { // too few for the changes, or some kind has none
+		fitted = fit(rows, used, 0)
+	}
+	if fitted == nil {
+		return nil
+	}
+	costs := make([]Cost, kinds)
+	for k := range costs {
+		low, high := fitted[k].interval()
+		costs[k] = Cost{Each: fitted[k].each, Low: low, High: high, Share: totals[k] * fitted[k].each / cpu, Varied: true}
 	}
 	return costs
 }

@@ -22,6 +22,8 @@ type KindFigures struct {
 	CPULow     *float64 `json:"cpu_per_request_ms_low"`
 	CPUHigh    *float64 `json:"cpu_per_request_ms_high"`
 	ShareOfCPU *float64 `json:"share_of_cpu"` // of the service, 0..1
+	// Varied: they are of intervals in which kinds were left out on purpose.
+	Varied bool `json:"varied,omitempty"`
 }
 
 // Sessions are those of users, of a load that has them.
@@ -33,7 +35,7 @@ type Sessions struct {
 // Cost sets the CPU time of a request.
 func (f *KindFigures) Cost(c endpoints.Cost) {
 	const ms = 1000
-	f.ShareOfCPU = new(min(1, max(0, c.Share)))
+	f.Varied, f.ShareOfCPU = c.Varied, new(min(1, max(0, c.Share)))
 	f.CPUMS, f.CPULow, f.CPUHigh = new(ms*max(0, c.Each)), new(ms*max(0, c.Low)), new(ms*max(0, c.High))
 }
 

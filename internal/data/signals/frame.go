@@ -15,6 +15,7 @@ type Phase string
 const (
 	Warmup  Phase = "warmup"  // left out of every result
 	Measure Phase = "measure" // the basis of every result
+	Vary    Phase = "vary"    // after a search: kinds of request are left out in turn, to know their CPU time
 	Drain   Phase = "drain"   // after the last request was due: requests in flight are awaited
 )
 

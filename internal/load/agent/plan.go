@@ -74,7 +74,7 @@ func newLoad(l protocol.Load, kinds int) (engine.Load, error) {
 	}
 	stages := make([]schedule.Stage, 0, len(l.Stages))
 	for _, s := range l.Stages {
-		stages = append(stages, schedule.Stage{Length: time.Duration(s.Duration), From: s.From, To: s.To})
+		stages = append(stages, schedule.Stage{Length: time.Duration(s.Duration), From: s.From, To: s.To, Omits: s.Omits})
 	}
 	if l.Requests > 0 {
 		if len(stages) != 1 {

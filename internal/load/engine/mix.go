@@ -9,6 +9,7 @@ import (
 
 	"github.com/millicore/millicore/internal/data/recording"
 	"github.com/millicore/millicore/internal/load/session"
+	"github.com/millicore/millicore/internal/load/weights"
 	"github.com/millicore/millicore/internal/load/wire"
 )
 
@@ -47,7 +48,7 @@ const ofMix = 0x6d6978
 // determined by the seed.
 type mix struct {
 	kinds    []Kind
-	ends     []int // cumulative weights
+	weights  weights.Weights
 	values   wire.Values
 	step     uint64
 	closes   bool             // a connection has one request at a time, which may be its last: not with HTTP/2
@@ -62,10 +63,8 @@ func newMix(p *Plan, share int) mix {
 		step:   uint64(p.shares()),
 		closes: !p.Transport.HTTP2,
 	}
-	sum := 0
 	for _, k := range p.Kinds {
-		sum += k.Weight
-		m.ends = append(m.ends, sum)
+		m.weights.Add(k.Name, k.Weight)
 	}
 	if p.Session != nil {
 		m.turns = session.NewPool(p.Session, p.Load.Even, p.Seed, share, p.shares())
@@ -76,16 +75,14 @@ func newMix(p *Plan, share int) mix {
 // choose sets a slot's request to the next one of its target or, at the time now, of a session.
 func (m *mix) choose(s *slot, t *Target, now time.Duration) {
 	s.kind = 0
-	if last := len(m.ends) - 1; m.recorded != nil {
+	if m.recorded != nil {
 		r := m.recorded.Find(s.intended)
 		s.kind, m.values.Path = int32(r.Kind), r.Path
 	} else if m.turns != nil {
 		s.session = m.turns.Take(now)
 		s.kind, m.values.Session = int32(s.session.Step()), s.session
-	} else if last > 0 {
-		for drawn := m.values.Random.IntN(m.ends[last]); drawn >= m.ends[s.kind]; {
-			s.kind++
-		}
+	} else if len(m.kinds) > 1 {
+		s.kind = m.weights.Draw(m.values.Random, s.intended)
 	}
 	template := t.Requests[s.kind]
 	if s.request = template.Fixed(); s.request == nil {

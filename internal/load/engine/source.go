@@ -30,6 +30,7 @@ type source struct {
 func (s *source) begin(load Load, curve *schedule.Curve, l *loop, at time.Duration) {
 	s.curve, s.shares, s.began = curve, l.shares, at
 	s.arrivals, s.users, s.quota, s.thinks.Even = nil, nil, -1, load.Even
+	l.mix.weights.Follow(curve, at)
 	switch {
 	case load.Recorded != nil:
 		l.mix.recorded = load.Recorded.ShareOf(l.share, l.shares, at)

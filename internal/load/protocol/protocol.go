@@ -133,6 +133,7 @@ type Stage struct {
 	Duration Duration `json:"duration"`
 	From     float64  `json:"from"`
 	To       float64  `json:"to"`
+	Omits    string   `json:"omits,omitempty"` // a kind of request that is not sent
 }
 
 // Start starts the trial at a wall-clock time, the same for all agents.

@@ -20,7 +20,7 @@ func all(a *Arrivals) (times []time.Duration) {
 }
 
 func TestEvenArrivals(t *testing.T) {
-	got := all(Even(mustCurve(t, Stage{sec, 5, 5}), 0, 1))
+	got := all(Even(mustCurve(t, Stage{Length: sec, From: 5, To: 5}), 0, 1))
 	want := []time.Duration{100e6, 300e6, 500e6, 700e6, 900e6}
 	if len(got) != len(want) {
 		t.Fatalf("%v; want %v", got, want)
@@ -35,7 +35,7 @@ func TestEvenArrivals(t *testing.T) {
 // On a ramp from 0 to r in T the integral is r t²/2T: arrival k lies at
 // sqrt(2 T (k+½) / r).
 func TestEvenArrivalsOnARamp(t *testing.T) {
-	got := all(Even(mustCurve(t, Stage{10 * sec, 0, 1000}), 0, 1))
+	got := all(Even(mustCurve(t, Stage{Length: 10 * sec, From: 0, To: 1000}), 0, 1))
 	if len(got) != 5000 {
 		t.Fatalf("%d arrivals; want 5000", len(got))
 	}
@@ -49,7 +49,7 @@ func TestEvenArrivalsOnARamp(t *testing.T) {
 
 func TestEvenArrivalsAreExactInEachSecond(t *testing.T) {
 	counts := make([]int, 60)
-	for _, at := range all(Even(mustCurve(t, Stage{60 * sec, 977, 977}), 0, 1)) {
+	for _, at := range all(Even(mustCurve(t, Stage{Length: 60 * sec, From: 977, To: 977}), 0, 1)) {
 		counts[at/sec]++
 	}
 	for i, n := range counts {
@@ -66,7 +66,7 @@ func TestArrivalsDoNotDrift(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, length := range map[string]time.Duration{"a day": day, "a year": 365 * day} {
 		t.Run(name, func(t *testing.T) {
-			a := Even(mustCurve(t, Stage{length, 200_000, 200_000}), 0, 1)
+			a := Even(mustCurve(t, Stage{Length: length, From: 200_000, To: 200_000}), 0, 1)
 			a.at = a.curve.Integral(length-sec) - middle // all before the last second have come
 			last, n := length-sec-2500, 0
 			for {
@@ -89,10 +89,10 @@ func TestArrivalsDoNotDrift(t *testing.T) {
 
 // Nothing is due at a rate of zero, and little at half a request a second.
 func TestSlowRates(t *testing.T) {
-	if got := all(Poisson(mustCurve(t, Stage{24 * time.Hour, 0, 0}), 0, 1, 1)); len(got) != 0 {
+	if got := all(Poisson(mustCurve(t, Stage{Length: 24 * time.Hour, From: 0, To: 0}), 0, 1, 1)); len(got) != 0 {
 		t.Errorf("%d arrivals at a rate of zero", len(got))
 	}
-	if got := all(Even(mustCurve(t, Stage{24 * time.Hour, 0.5, 0.5}), 0, 1)); len(got) != 43200 || got[0] != sec || got[43199] != 86399*sec {
+	if got := all(Even(mustCurve(t, Stage{Length: 24 * time.Hour, From: 0.5, To: 0.5}), 0, 1)); len(got) != 43200 || got[0] != sec || got[43199] != 86399*sec {
 		t.Errorf("%d arrivals in a day at 0.5/s; want 43200", len(got))
 	}
 }
@@ -147,7 +147,7 @@ func TestArrivalsAreInOrderAndWithinTheCurve(t *testing.T) {
 // the time between them is exponential, also on a ramp when measured in
 // operational time. The seeds are fixed, so this is no matter of luck.
 func TestPoissonArrivals(t *testing.T) {
-	curve := mustCurve(t, Stage{10 * sec, 0, 200}) // 1000 arrivals
+	curve := mustCurve(t, Stage{Length: 10 * sec, From: 0, To: 200}) // 1000 arrivals
 	const runs = 200
 	var sum, squares float64
 	var gaps []float64
@@ -183,7 +183,7 @@ func TestPoissonArrivals(t *testing.T) {
 }
 
 func TestPoissonSharesDifferAndRepeat(t *testing.T) {
-	c := mustCurve(t, Stage{10 * sec, 100, 100})
+	c := mustCurve(t, Stage{Length: 10 * sec, From: 100, To: 100})
 	a, b := all(Poisson(c, 0, 2, 7)), all(Poisson(c, 1, 2, 7))
 	if len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		t.Error("two shares have the same arrivals")
@@ -198,7 +198,7 @@ func TestPoissonSharesDifferAndRepeat(t *testing.T) {
 }
 
 func TestNextDoesNotAllocate(t *testing.T) {
-	c := mustCurve(t, Stage{1000 * sec, 1000, 2000})
+	c := mustCurve(t, Stage{Length: 1000 * sec, From: 1000, To: 2000})
 	a := Poisson(c, 0, 1, 1)
 	if n := testing.AllocsPerRun(1000, func() { a.Next() }); n != 0 {
 		t.Errorf("%v allocations an arrival", n)
@@ -206,7 +206,7 @@ func TestNextDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkPoisson(b *testing.B) {
-	c := mustCurve(b, Stage{1000 * time.Hour, 1000, 2000})
+	c := mustCurve(b, Stage{Length: 1000 * time.Hour, From: 1000, To: 2000})
 	a := Poisson(c, 0, 1, 1)
 	for b.Loop() {
 		a.Next()

@@ -7,6 +7,7 @@ package schedule
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -19,6 +20,7 @@ const Endless = time.Duration(math.MaxInt64 / 4)
 type Stage struct {
 	Length   time.Duration
 	From, To float64
+	Omits    string // a kind of request that is not sent; "": all are
 }
 
 // Curve is a load over time: a sequence of stages. The value may jump between two
@@ -35,6 +37,7 @@ type part struct {
 	start, end time.Duration
 	from, to   float64
 	before     float64 // integral of all earlier parts
+	omits      string
 }
 
 // NewCurve joins stages. It ignores stages without a length; at least one must have a
@@ -54,7 +57,7 @@ func NewCurve(stages []Stage) (*Curve, error) {
 		case s.Length == Endless && s.From != s.To:
 			return nil, fmt.Errorf("stage %d: %v to %v: a stage without an end has one figure", i+1, s.From, s.To)
 		}
-		p := part{start: c.length, end: c.length + s.Length, from: s.From, to: s.To, before: c.total}
+		p := part{start: c.length, end: c.length + s.Length, from: s.From, to: s.To, before: c.total, omits: s.Omits}
 		c.parts = append(c.parts, p)
 		c.length = p.end
 		c.total += p.integral(p.seconds())
@@ -101,6 +104,19 @@ func (c *Curve) Peaking(peak float64) *Curve {
 // start a curve has its first value, after its end its last one.
 func (c *Curve) At(t time.Duration) float64 {
 	return c.parts[c.partAt(t)].at(t)
+}
+
+// Omits is the kind of request that is not sent at t; "": all are.
+func (c *Curve) Omits(t time.Duration) string { return c.parts[c.partAt(t)].omits }
+
+// Omitted are the kinds of request that some stage does not send.
+func (c *Curve) Omitted() (all []string) {
+	for _, p := range c.parts {
+		if p.omits != "" && !slices.Contains(all, p.omits) {
+			all = append(all, p.omits)
+		}
+	}
+	return all
 }
 
 // Until returns the limit of the curve at t from the left: where two stages meet, the

@@ -23,7 +23,7 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(a)+math.
 
 func TestCurveByHand(t *testing.T) {
 	// 0 to 100 in 10 s, 5 s at 100, then at once down to 20 for 5 s.
-	c := mustCurve(t, Stage{10 * sec, 0, 100}, Stage{5 * sec, 100, 100}, Stage{5 * sec, 20, 20})
+	c := mustCurve(t, Stage{Length: 10 * sec, From: 0, To: 100}, Stage{Length: 5 * sec, From: 100, To: 100}, Stage{Length: 5 * sec, From: 20, To: 20})
 	for _, p := range []struct {
 		at                  time.Duration
 		is, until, integral float64
@@ -54,7 +54,7 @@ func TestCurveByHand(t *testing.T) {
 }
 
 func TestInverseByHand(t *testing.T) {
-	c := mustCurve(t, Stage{10 * sec, 0, 100}, Stage{5 * sec, 0, 0}, Stage{10 * sec, 100, 0})
+	c := mustCurve(t, Stage{Length: 10 * sec, From: 0, To: 100}, Stage{Length: 5 * sec, From: 0, To: 0}, Stage{Length: 10 * sec, From: 100, To: 0})
 	for _, p := range []struct {
 		n    float64
 		at   time.Duration
@@ -77,7 +77,7 @@ func TestInverseByHand(t *testing.T) {
 }
 
 func TestWarmupKeepsTheFirstFigure(t *testing.T) {
-	c := mustCurve(t, Stage{10 * sec, 40, 80}).After(5 * sec)
+	c := mustCurve(t, Stage{Length: 10 * sec, From: 40, To: 80}).After(5 * sec)
 	if c.Length() != 15*sec || c.At(2*sec) != 40 || c.At(5*sec) != 40 || !near(c.At(10*sec), 60) {
 		t.Errorf("%v long, %v, %v, %v; want 15s, 40, 40, 60", c.Length(), c.At(2*sec), c.At(5*sec), c.At(10*sec))
 	}
@@ -90,7 +90,7 @@ func TestWarmupKeepsTheFirstFigure(t *testing.T) {
 }
 
 func TestAnEndlessStage(t *testing.T) {
-	c := mustCurve(t, Stage{Endless, 50, 50})
+	c := mustCurve(t, Stage{Length: Endless, From: 50, To: 50})
 	if c.At(1000*time.Hour) != 50 || c.Until(time.Nanosecond) != 50 {
 		t.Error("an endless stage has one figure")
 	}
@@ -99,13 +99,13 @@ func TestAnEndlessStage(t *testing.T) {
 func TestInvalidCurves(t *testing.T) {
 	for name, stages := range map[string][]Stage{
 		"none":              nil,
-		"no duration":       {{0, 1, 1}},
-		"negative duration": {{-1, 1, 1}},
-		"negative figure":   {{sec, 1, -1}},
-		"no number":         {{sec, math.NaN(), 1}},
-		"infinite":          {{sec, 1, math.Inf(1)}},
-		"too long":          {{Endless, 1, 1}, {sec, 1, 1}},
-		"an endless ramp":   {{Endless, 1, 2}},
+		"no duration":       {{Length: 0, From: 1, To: 1}},
+		"negative duration": {{Length: -1, From: 1, To: 1}},
+		"negative figure":   {{Length: sec, From: 1, To: -1}},
+		"no number":         {{Length: sec, From: math.NaN(), To: 1}},
+		"infinite":          {{Length: sec, From: 1, To: math.Inf(1)}},
+		"too long":          {{Length: Endless, From: 1, To: 1}, {Length: sec, From: 1, To: 1}},
+		"an endless ramp":   {{Length: Endless, From: 1, To: 2}},
 	} {
 		if _, err := NewCurve(stages); err == nil {
 			t.Errorf("%s: want an error", name)
@@ -117,11 +117,7 @@ func TestInvalidCurves(t *testing.T) {
 func anyCurve(t *rapid.T) *Curve {
 	var stages []Stage
 	for range rapid.IntRange(1, 4).Draw(t, "stages") {
-		stages = append(stages, Stage{
-			Length: time.Duration(rapid.Int64Range(1, int64(100*sec)).Draw(t, "length")),
-			From:   rapid.Float64Range(0, 5000).Draw(t, "from"),
-			To:     rapid.Float64Range(0, 5000).Draw(t, "to"),
-		})
+		stages = append(stages, Stage{Length: time.Duration(rapid.Int64Range(1, int64(100*sec)).Draw(t, "length")), From: rapid.Float64Range(0, 5000).Draw(t, "from"), To: rapid.Float64Range(0, 5000).Draw(t, "to")})
 	}
 	c, err := NewCurve(stages)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestUsersOnARamp(t *testing.T) {
-	c := mustCurve(t, Stage{10 * sec, 0, 10}, Stage{10 * sec, 10, 10}, Stage{10 * sec, 10, 0})
+	c := mustCurve(t, Stage{Length: 10 * sec, From: 0, To: 10}, Stage{Length: 10 * sec, From: 10, To: 10}, Stage{Length: 10 * sec, From: 10, To: 0})
 	u := NewUsers(c, 0, 1)
 	for at, want := range map[time.Duration]int{
 		0: 0, sec - 10: 0, sec: 1, 5*sec + 10: 5, 10 * sec: 10, 15 * sec: 10, 20*sec + 10: 9, 25 * sec: 5, 30 * sec: 0,
@@ -36,7 +36,7 @@ func TestUsersOnARamp(t *testing.T) {
 }
 
 func TestUsersOfStages(t *testing.T) {
-	u := NewUsers(mustCurve(t, Stage{sec, 2, 2}, Stage{sec, 5, 5}, Stage{sec, 1, 1}), 0, 1)
+	u := NewUsers(mustCurve(t, Stage{Length: sec, From: 2, To: 2}, Stage{Length: sec, From: 5, To: 5}, Stage{Length: sec, From: 1, To: 1}), 0, 1)
 	if at, ok := u.Reach(3, 0); !ok || at != sec {
 		t.Errorf("user 3 begins at %v, %v; want 1s", at, ok)
 	}

@@ -30,6 +30,9 @@ func Kinds(s *summary.Summary, names []string) Table {
 		}
 		slices.SortStableFunc(rows[from:], func(a, b kind) int { return cmp.Compare(a.Step, b.Step) })
 	}
+	if slices.ContainsFunc(rows, func(k kind) bool { return k.Varied }) {
+		t.Lead = "CPU per request is that of a time after the search in which each kind was left out in turn, with its 95% interval."
+	}
 	head := "requests of kind"
 	if slices.ContainsFunc(rows, func(k kind) bool { return k.Step > 0 }) {
 		t.Title, head = "Steps of the session", "step"

@@ -1,0 +1,83 @@
+package requests
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/millicore/millicore/internal/data/experiment"
+	"github.com/millicore/millicore/internal/load/protocol"
+)
+
+// OpenEnded is a load that lasts until another one replaces it, as during a search.
+func OpenEnded(load float64) protocol.Load {
+	return protocol.Load{Stages: []protocol.Stage{{Duration: protocol.Duration(24 * time.Hour), From: load, To: load}}}
+}
+
+// Stages converts a load over time for an agent.
+func Stages(t *experiment.Target, measured time.Duration) []protocol.Stage {
+	if len(t.Stages) == 0 {
+		return []protocol.Stage{{Duration: protocol.Duration(measured), From: t.Value, To: t.Value}}
+	}
+	var all []protocol.Stage
+	from := 0.0
+	for _, s := range t.Stages {
+		if s.Duration > 0 {
+			all = append(all, protocol.Stage{Duration: protocol.Duration(s.Duration), From: from, To: s.Target})
+		}
+		from = s.Target
+	}
+	return all
+}
+
+const (
+	// leftOutFor is how long a kind is left out at a time: several frames.
+	leftOutFor = time.Second
+	// mostVaried bounds the time in which the mix varies, and leastRounds is how often each kind
+	// is left out.
+	mostVaried, leastRounds = 20 * time.Second, 2
+	// mostKinds are left out: those that are sent most often.
+	mostKinds = 10
+	// belowBreaking is the share of a breaking point at which the service keeps up.
+	belowBreaking = 0.7
+)
+
+// Varied is a load in which each kind of request is left out in turn, so that the CPU time
+// differs by what this kind uses: by chance alone a mix at a high rate hardly varies. The others
+// are sent as often as in the whole mix at 70% of the breaking point. Then nothing is sent, which
+// shows the CPU time beside the requests. It takes at most half of the
+// time that a search has, but for two rounds, and then sends nothing. Length is 0 if there is
+// nothing to vary: users wait for each other's kinds, and sessions and recordings have an order. Of
+// one server in several settings, the first shows the costs.
+func Varied(e *experiment.Experiment, c *experiment.Cell, breaking float64) (load protocol.Load, length time.Duration) {
+	l := &c.Load
+	if l.Users != nil || l.Session || l.Recording != nil || e.SearchesOneServer() && c.Index > 0 {
+		return load, 0
+	}
+	weights, sum := map[string]float64{}, 0.0
+	var kinds []string
+	for _, r := range Of(l) {
+		w := float64(cmp.Or(r.Weight, 1))
+		if sum += w; weights[r.Kind] == 0 && r.Kind != "" {
+			kinds = append(kinds, r.Kind)
+		}
+		weights[r.Kind] += w
+	}
+	if len(kinds) < 2 {
+		return load, 0
+	}
+	slices.SortStableFunc(kinds, func(a, b string) int { return cmp.Compare(weights[b], weights[a]) })
+	kinds = kinds[:min(len(kinds), mostKinds)]
+	each := protocol.Duration(leftOutFor)
+	round := time.Duration(len(kinds)+1) * leftOutFor
+	for range max(leastRounds, min(mostVaried, e.Measure.Duration/2)/round) {
+		for _, name := range kinds {
+			rate := belowBreaking * breaking * (1 - weights[name]/sum)
+			load.Stages = append(load.Stages, protocol.Stage{Duration: each, From: rate, To: rate, Omits: name})
+		}
+		load.Stages = append(load.Stages, protocol.Stage{Duration: each})
+		length += round
+	}
+	load.Stages = append(load.Stages, OpenEnded(0).Stages...)
+	return load, length
+}
