@@ -96,6 +96,7 @@ func loadURL(cmd *cobra.Command, f *loadFlags, args []string) error {
 	guard(e)
 	f.Input.Report(os.Stderr, target.Host, f.GivenHeaders()...)
 	f.Replayed().Report(os.Stderr)
+	fmt.Fprint(os.Stderr, traffic.Varies(e))
 	if err := f.confirm(cmd.Context(), target, e); err != nil {
 		return err
 	}

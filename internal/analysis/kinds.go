@@ -3,6 +3,7 @@ package analysis
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/millicore/millicore/internal/analysis/endpoints"
 	"github.com/millicore/millicore/internal/analysis/summary"
@@ -18,15 +19,16 @@ type kindFrame struct {
 	cpu     float64
 	servers int // frames of replicas that have their CPU time
 	unknown bool
-	varied  bool // in the phase vary
+	varied  bool // kinds are left out on purpose
 	ended   map[string]int64
 	grown   map[string]int64 // requests that were sent less those that ended
 	waits   int64            // requests in flight at the end of the frame
 }
 
-func (k *kindFrames) add(f *signals.Frame, service string) {
+func (k *kindFrames) add(f *signals.Frame, service string, m *experiment.Measure) {
 	client, server := f.Client != nil && f.Client.Kinds != nil, f.Server != nil && f.Of == service
-	if f.Phase != signals.Measure && f.Phase != signals.Vary || !client && !server {
+	varied := f.Phase == signals.Vary || f.Phase == signals.Warmup && m.Vary > 0 && time.Duration(f.Seq)*m.Interval >= m.Warmup-m.Vary
+	if f.Phase != signals.Measure && !varied || !client && !server {
 		return
 	}
 	if *k == nil {
@@ -34,7 +36,7 @@ func (k *kindFrames) add(f *signals.Frame, service string) {
 	}
 	one := (*k)[f.Seq]
 	if one == nil {
-		one = &kindFrame{ended: map[string]int64{}, grown: map[string]int64{}, varied: f.Phase == signals.Vary}
+		one = &kindFrame{ended: map[string]int64{}, grown: map[string]int64{}, varied: varied}
 		(*k)[f.Seq] = one
 	}
 	if server {

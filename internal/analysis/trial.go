@@ -52,7 +52,7 @@ func (t *trial) add(f *signals.Frame) {
 	t.all.Add(f, t.service)
 	t.drift.add(f)
 	t.ending.add(f, t.service)
-	t.kinds.add(f, t.service)
+	t.kinds.add(f, t.service, t.measure)
 	if f.Of == t.service {
 		t.busy.add(f, t.measure.Interval)
 	}

@@ -30,6 +30,10 @@ func prepare(e *experiment.Experiment, c *experiment.Cell, trial, index int, see
 	if c.Load.Find {
 		p.Load.Stages = requests.OpenEnded(c.Load.Target().Value).Stages
 	}
+	if e.Measure.Vary > 0 {
+		varied, _ := requests.Varied(e, c, c.Load.Rate.Value)
+		p.Load.Before = varied.Stages[:len(varied.Stages)-1] // without the end, in which nothing is sent
+	}
 	if c.Load.Waiting != nil {
 		waiting := int(*c.Load.Waiting)
 		p.Waiting = &waiting

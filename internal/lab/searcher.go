@@ -295,10 +295,13 @@ func (t *trial) newSearcher(failures *failures) *searcher {
 	return s
 }
 
+// belowBreaking is the share of a breaking point at which the service keeps up.
+const belowBreaking = 0.7
+
 // varier varies the mix of a load in which several kinds of request are counted apart.
 func (t *trial) varier(send func(protocol.Load, bool)) func(load float64) (intervals int) {
 	return func(load float64) int {
-		to, length := requests.Varied(t.exp, t.cell, load)
+		to, length := requests.Varied(t.exp, t.cell, belowBreaking*load)
 		if length == 0 {
 			return 0
 		}

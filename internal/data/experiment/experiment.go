@@ -118,6 +118,9 @@ type Measure struct {
 	// Whole: a load that changes is reported as one, ramps included. The question is
 	// then what users saw, not what the service does at a level.
 	Whole bool `json:"whole,omitempty"`
+	// Vary is the last part of the warm-up, in which kinds of request are left out in turn. No
+	// file sets it.
+	Vary time.Duration `json:"vary,omitempty"`
 	// SearchSpeed: a search counts each second as so many, so that its windows are so many
 	// times shorter. No file sets it: see Hurry.
 	SearchSpeed int `json:"search_speed,omitempty"`

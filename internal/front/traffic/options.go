@@ -19,6 +19,7 @@ import (
 	"github.com/millicore/millicore/internal/data/experiment/schema"
 	"github.com/millicore/millicore/internal/data/experiment/span"
 	"github.com/millicore/millicore/internal/lab"
+	"github.com/millicore/millicore/internal/lab/requests"
 	"github.com/millicore/millicore/internal/platform/attached"
 )
 
@@ -197,10 +198,30 @@ func (o *Options) Experiment(t reach.Target, observed *attached.Observed) (*expe
 	if o.sent != nil {
 		e.Cells[0].Load.Replay, e.Cells[0].Load.Recording = filepath.Base(o.sent.File), o.sent.Recording.Encode()
 	}
+	if observed != nil {
+		varyBefore(e)
+	}
 	if err := e.ReadInputs("", os.Getenv, schema.Read); err != nil {
 		return nil, o.named(err)
 	}
 	return e, cmp.Or(checkKinds(o.Thresholds, &e.Cells[0].Load), lab.Check(e))
+}
+
+// varyBefore makes the mix of a constant rate vary before the measured part, so that the CPU time of
+// each kind is known.
+func varyBefore(e *experiment.Experiment) {
+	if rate := e.Cells[0].Load.Rate; rate != nil && len(rate.Stages) == 0 {
+		_, e.Measure.Vary = requests.Varied(e, &e.Cells[0], 0)
+		e.Measure.Warmup += e.Measure.Vary
+	}
+}
+
+// Varies says, before a load, that and for how long its mix varies; "": it does not.
+func Varies(e *experiment.Experiment) string {
+	if e.Measure.Vary == 0 {
+		return ""
+	}
+	return fmt.Sprintf("For the first %s each kind of request is left out in turn, to know the CPU time of each.\n", span.Text(e.Measure.Vary))
 }
 
 // named names the flag of an input, instead of the key.

@@ -33,23 +33,22 @@ func Stages(t *experiment.Target, measured time.Duration) []protocol.Stage {
 const (
 	// leftOutFor is how long a kind is left out at a time: several frames.
 	leftOutFor = time.Second
-	// mostVaried bounds the time in which the mix varies, and leastRounds is how often each kind
-	// is left out.
-	mostVaried, leastRounds = 20 * time.Second, 2
+	// mostVaried bounds the time in which the mix varies, but for the fewest rounds of a search.
+	mostVaried = 20 * time.Second
+	// leastFrames is in how many frames each kind is left out.
+	leastFrames = 4
 	// mostKinds are left out: those that are sent most often.
 	mostKinds = 10
-	// belowBreaking is the share of a breaking point at which the service keeps up.
-	belowBreaking = 0.7
 )
 
 // Varied is a load in which each kind of request is left out in turn, so that the CPU time
 // differs by what this kind uses: by chance alone a mix at a high rate hardly varies. The others
-// are sent as often as in the whole mix at 70% of the breaking point. Then nothing is sent, which
+// are sent as often as in the whole mix at a rate. Then nothing is sent, which
 // shows the CPU time beside the requests. It takes at most half of the
-// time that a search has, but for two rounds, and then sends nothing. Length is 0 if there is
-// nothing to vary: users wait for each other's kinds, and sessions and recordings have an order. Of
-// one server in several settings, the first shows the costs.
-func Varied(e *experiment.Experiment, c *experiment.Cell, breaking float64) (load protocol.Load, length time.Duration) {
+// time of the measurement, and then sends nothing. Length is 0 if there is nothing to vary: users
+// wait for each other's kinds, and sessions and recordings have an order. Nor does it vary before a
+// measurement that is too short. Of one server in several settings, the first shows the costs.
+func Varied(e *experiment.Experiment, c *experiment.Cell, rate float64) (load protocol.Load, length time.Duration) {
 	l := &c.Load
 	if l.Users != nil || l.Session || l.Recording != nil || e.SearchesOneServer() && c.Index > 0 {
 		return load, 0
@@ -70,10 +69,17 @@ func Varied(e *experiment.Experiment, c *experiment.Cell, breaking float64) (loa
 	kinds = kinds[:min(len(kinds), mostKinds)]
 	each := protocol.Duration(leftOutFor)
 	round := time.Duration(len(kinds)+1) * leftOutFor
-	for range max(leastRounds, min(mostVaried, e.Measure.Duration/2)/round) {
+	rounds, fewest := min(mostVaried, e.Measure.Duration/2)/round, (leastFrames*e.Measure.Interval+leftOutFor-1)/leftOutFor
+	switch {
+	case l.Find:
+		rounds = max(rounds, fewest)
+	case rounds < fewest:
+		return load, 0
+	}
+	for range rounds {
 		for _, name := range kinds {
-			rate := belowBreaking * breaking * (1 - weights[name]/sum)
-			load.Stages = append(load.Stages, protocol.Stage{Duration: each, From: rate, To: rate, Omits: name})
+			others := rate * (1 - weights[name]/sum)
+			load.Stages = append(load.Stages, protocol.Stage{Duration: each, From: others, To: others, Omits: name})
 		}
 		load.Stages = append(load.Stages, protocol.Stage{Duration: each})
 		length += round

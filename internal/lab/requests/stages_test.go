@@ -27,8 +27,12 @@ func TestTheMixVaries(t *testing.T) {
 		{Path: "/a", Weight: 6, Name: "a"}, {Path: "/b", Weight: 3, Name: "b"}, {Path: "/b?x", Weight: 1, Name: "b"},
 	}}
 	varied := func(l experiment.Load, search time.Duration) (protocol.Load, time.Duration) {
-		return Varied(&experiment.Experiment{Measure: experiment.Measure{Duration: search}}, &experiment.Cell{Load: l}, 1000)
+		return Varied(&experiment.Experiment{Measure: experiment.Measure{Duration: search, Interval: 500 * time.Millisecond}}, &experiment.Cell{Load: l}, 700)
 	}
+	if _, length := varied(mixed, 8*time.Second); length != 0 {
+		t.Errorf("before a measurement that is too short, for %v", length)
+	}
+	mixed.Find = true
 	load, length := varied(mixed, 8*time.Second)
 	second := func(rate float64, omits string) protocol.Stage {
 		return protocol.Stage{Duration: protocol.Duration(time.Second), From: rate, To: rate, Omits: omits}

@@ -72,10 +72,7 @@ func newLoad(l protocol.Load, kinds int) (engine.Load, error) {
 	if l.Kind != protocol.Closed && l.Kind != protocol.Open {
 		return engine.Load{}, fmt.Errorf("load: the kind %q is neither %q nor %q", l.Kind, protocol.Closed, protocol.Open)
 	}
-	stages := make([]schedule.Stage, 0, len(l.Stages))
-	for _, s := range l.Stages {
-		stages = append(stages, schedule.Stage{Length: time.Duration(s.Duration), From: s.From, To: s.To, Omits: s.Omits})
-	}
+	stages := newStages(l.Stages)
 	if l.Requests > 0 {
 		if len(stages) != 1 {
 			return engine.Load{}, fmt.Errorf("load: %d requests have %d stages: want one, without an end", l.Requests, len(stages))
@@ -85,6 +82,9 @@ func newLoad(l protocol.Load, kinds int) (engine.Load, error) {
 	curve, err := schedule.NewCurve(stages)
 	if err != nil {
 		return engine.Load{}, fmt.Errorf("load: %w", err)
+	}
+	if curve, err = curve.Led(newStages(l.Before)); err != nil {
+		return engine.Load{}, fmt.Errorf("load: before: %w", err)
 	}
 	load := engine.Load{Open: l.Kind == protocol.Open, Even: l.Even, Curve: curve, Requests: l.Requests}
 	if l.Recording == nil {
@@ -97,6 +97,14 @@ func newLoad(l protocol.Load, kinds int) (engine.Load, error) {
 		load.Curve = curve.Peaking(load.Recorded.Peak())
 	}
 	return load, err
+}
+
+func newStages(stages []protocol.Stage) []schedule.Stage {
+	all := make([]schedule.Stage, 0, len(stages))
+	for _, s := range stages {
+		all = append(all, schedule.Stage{Length: time.Duration(s.Duration), From: s.From, To: s.To, Omits: s.Omits})
+	}
+	return all
 }
 
 func newKind(r protocol.Request) (engine.Kind, error) {

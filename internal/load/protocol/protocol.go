@@ -115,6 +115,8 @@ type Load struct {
 	Stages   []Stage `json:"stages"`             // users or requests/s over time, after the warm-up
 	Requests int64   `json:"requests,omitempty"` // closed: end after so many; then Stages has one stage without an end
 	Even     bool    `json:"even,omitempty"`     // open: even spacing instead of Poisson; closed: constant think times
+	// Before is the end of the warm-up, of a load that has one as long.
+	Before []Stage `json:"before,omitempty"`
 	// Recording has the requests of an open load and when they are due, as recording.Encode
 	// writes them. The stages then have its duration and its mean rate.
 	Recording []byte `json:"recording,omitempty"`

@@ -30,6 +30,7 @@ type Curve struct {
 	length time.Duration
 	total  float64
 	peak   float64
+	lead   *Curve // the end of a warm-up; nil: it has the first value
 }
 
 // part is a stage with its position in the curve.
@@ -69,19 +70,39 @@ func NewCurve(stages []Stage) (*Curve, error) {
 	return c, nil
 }
 
-// After returns the curve with a warm-up before it, at the curve's first value. A
-// warm-up of zero changes nothing.
+// Led returns the curve with the stages that end a warm-up, if there are some.
+func (c *Curve) Led(stages []Stage) (*Curve, error) {
+	if len(stages) == 0 {
+		return c, nil
+	}
+	lead, err := NewCurve(stages)
+	if err != nil {
+		return nil, err
+	}
+	other := *c
+	other.lead, other.peak = lead, max(c.peak, lead.peak)
+	return &other, nil
+}
+
+// After returns the curve with a warm-up before it, at the curve's first value but for the stages
+// of Led, if it is as long as these. A warm-up of zero changes nothing.
 func (c *Curve) After(warmup time.Duration) *Curve {
 	if warmup <= 0 {
 		return c
 	}
-	first := c.parts[0].from
-	moved := &Curve{length: c.length + warmup, peak: c.peak}
-	moved.parts = append(moved.parts, part{end: warmup, from: first, to: first})
-	moved.total = first * warmup.Seconds()
-	for _, p := range c.parts {
-		p.start, p.end, p.before = p.start+warmup, p.end+warmup, moved.total
+	moved := &Curve{peak: c.peak}
+	first, parts := c.parts[0].from, c.parts
+	if c.lead != nil && c.lead.length <= warmup {
+		warmup, parts = warmup-c.lead.length, slices.Concat(c.lead.parts, c.parts)
+	}
+	if warmup > 0 {
+		parts = append([]part{{end: warmup, from: first, to: first}}, parts...)
+	}
+	for _, p := range parts {
+		length := p.end - p.start
+		p.start, p.end, p.before = moved.length, moved.length+length, moved.total
 		moved.parts = append(moved.parts, p)
+		moved.length += length
 		moved.total += p.integral(p.seconds())
 	}
 	return moved

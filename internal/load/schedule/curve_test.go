@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -93,6 +94,35 @@ func TestAnEndlessStage(t *testing.T) {
 	c := mustCurve(t, Stage{Length: Endless, From: 50, To: 50})
 	if c.At(1000*time.Hour) != 50 || c.Until(time.Nanosecond) != 50 {
 		t.Error("an endless stage has one figure")
+	}
+}
+
+// A warm-up may end with stages of its own, of which some omit a kind.
+func TestAWarmUpThatEndsWithStages(t *testing.T) {
+	c, err := mustCurve(t, Stage{Length: 10 * sec, From: 40, To: 80}).Led([]Stage{{Length: sec, From: 10, To: 10, Omits: "a"}, {Length: 2 * sec}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := c.After(5 * sec)
+	for at, want := range map[time.Duration]float64{0: 40, 2*sec - 1: 40, 2 * sec: 10, 3 * sec: 0, 5*sec - 1: 0, 5 * sec: 40, 15 * sec: 80} {
+		if got := moved.At(at); got != want {
+			t.Errorf("at %v: %v, want %v", at, got, want)
+		}
+	}
+	if got := moved.Integral(15 * sec); got != 2*40+10+10*60 {
+		t.Errorf("%v in all", got)
+	}
+	if moved.Length() != 15*sec || moved.Omits(2*sec) != "a" || moved.Omits(3*sec) != "" || !slices.Equal(moved.Omitted(), []string{"a"}) {
+		t.Errorf("%+v", moved)
+	}
+	if whole := c.After(3 * sec); whole.At(0) != 10 || whole.Length() != 13*sec || len(whole.parts) != 3 {
+		t.Errorf("a warm-up that is as long: %+v", whole)
+	}
+	if short := c.After(2 * sec); short.At(sec) != 40 || short.Length() != 12*sec {
+		t.Errorf("a warm-up that is shorter: %+v", short)
+	}
+	if _, err := c.Led([]Stage{{Length: -1}}); err == nil {
+		t.Error("want an error")
 	}
 }
 
