@@ -33,7 +33,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		WaitsMS: waitsOf(&all.Waits), Restarts: whole.Server.Restarts, Stuck: all.Client.Stuck, Ended: whole.Server.ProcessesEnded, Generator: c.generator(all), Host: hostOf(all.Noise.Machines()),
 		Frozen:       c.frozen(),
 		Start:        c.start(),
-		Kinds:        inSteps(kindsOf(all, c.trials, endpoints.Enough), &c.plan.Load),
+		Kinds:        inSteps(kindsOf(all, c.trials, endpoints.Enough, true), &c.plan.Load),
 		Sessions:     sessionsOf(&all.Client),
 		Dependencies: dependenciesOf(all, whole), Beside: c.beside(all), Benchmarks: c.benchmarks(), Steps: c.steps(), PerTrial: []summary.TrialFigures{},
 	}
@@ -57,7 +57,7 @@ func (c *cell) summary(attempts []Attempt) summary.Cell {
 		one.OOMKills, one.Restarts = float(t.all.Server.OOMKills), float(t.all.Server.Restarts)
 		one.Beyond = t.all.Client.Latency.Beyond()
 		of, ok := t.result()
-		one.OfAll, one.Kinds = objective.OfAll(of, ok), kindsOfTrial(of, t)
+		one.OfAll, one.Kinds = objective.OfAll(of, ok), kindsOfTrial(of, t, len(c.trials) == 1)
 		one.BreakingFrom, one.BreakingTo = c.bracket(t)
 		s.PerTrial = append(s.PerTrial, one)
 	}

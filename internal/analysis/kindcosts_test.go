@@ -165,7 +165,7 @@ func TestNoKindIsFalselyCostliest(t *testing.T) {
 				for k := range truth {
 					all.Client.Kinds[strconv.Itoa(k)] = &signals.Kind{}
 				}
-				cell := summary.Cell{Kinds: kindsOf(all, []*trial{{kinds: frames}}, 10)}
+				cell := summary.Cell{Kinds: kindsOf(all, []*trial{{kinds: frames}}, 10, true)}
 				most := slices.Index(share, slices.Max(share))
 				for _, k := range cell.Kinds {
 					n, _ := strconv.Atoi(k.Name)

@@ -40,7 +40,7 @@ func (k *kindFrames) add(f *signals.Frame, service string, m *experiment.Measure
 		(*k)[f.Seq] = one
 	}
 	if server {
-		if f.Server.CPU == nil {
+		if f.Server.CPU == nil || !f.Server.Up || f.Server.Restarts > 0 {
 			one.unknown = true
 			return
 		}
@@ -95,12 +95,15 @@ func (k kindFrames) intervals(names []string, most float64, frames int, varied b
 
 // kindsOf are the figures of the requests of some trials by kind, those with most CPU time first;
 // nil: the load has one kind. Fewest is how many intervals for each kind show its cost.
-func kindsOf(all *sums.Total, trials []*trial, fewest int) []summary.KindFigures {
+func kindsOf(all *sums.Total, trials []*trial, fewest int, varied bool) []summary.KindFigures {
 	if len(all.Client.Kinds) == 0 {
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(all.Client.Kinds))
-	costs := variedCosts(names, trials)
+	var costs []endpoints.Cost
+	if varied {
+		costs = variedCosts(names, trials)
+	}
 	for _, most := range mostInFlight {
 		for _, frames := range joined {
 			need, intervals := fewest, []endpoints.Interval(nil)
@@ -148,9 +151,9 @@ func variedCosts(names []string, trials []*trial) []endpoints.Cost {
 }
 
 // kindsOfTrial are those of one trial. How far their costs are from the truth is shown by those of
-// other trials.
-func kindsOfTrial(of *sums.Total, t *trial) []summary.KindFigures {
-	all := kindsOf(of, []*trial{t}, endpoints.Few)
+// other trials, of which only the first has a varied mix.
+func kindsOfTrial(of *sums.Total, t *trial, alone bool) []summary.KindFigures {
+	all := kindsOf(of, []*trial{t}, endpoints.Few, alone)
 	for i := range all {
 		all[i].CPULow, all[i].CPUHigh = nil, nil
 	}

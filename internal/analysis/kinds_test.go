@@ -16,7 +16,7 @@ import (
 func TestIntervalsOfKinds(t *testing.T) {
 	var k kindFrames
 	server := func(seq int, cpu *float64, phase signals.Phase) {
-		k.add(&signals.Frame{Seq: seq, Phase: phase, Of: "api", Server: &signals.Server{CPU: cpu}}, "api", &experiment.Measure{})
+		k.add(&signals.Frame{Seq: seq, Phase: phase, Of: "api", Server: &signals.Server{CPU: cpu, Up: true}}, "api", &experiment.Measure{})
 	}
 	client := func(seq int, inFlight, a, b int64) {
 		k.add(&signals.Frame{Seq: seq, Phase: signals.Measure, Client: &signals.Client{InFlight: inFlight,
@@ -36,6 +36,8 @@ func TestIntervalsOfKinds(t *testing.T) {
 	server(5, nil, signals.Measure)
 	client(5, 0, 20, 5)
 	client(6, 0, 20, 5) // no replica
+	k.add(&signals.Frame{Seq: 13, Phase: signals.Measure, Of: "api", Server: &signals.Server{CPU: new(0.1), Up: true, Restarts: 1}}, "api", &experiment.Measure{})
+	client(13, 0, 20, 5) // of a service that died
 	server(7, new(0.5), signals.Measure)
 	client(7, 0, 0, 0)
 	server(8, new(9.), signals.Warmup)
@@ -54,7 +56,7 @@ func TestIntervalsOfKinds(t *testing.T) {
 	}
 	// Where the mix varies on purpose, frames without requests count, too, and those alone.
 	for seq, n := range map[int]int64{10: 4, 11: 0, 12: 0} {
-		k.add(&signals.Frame{Seq: seq, Phase: signals.Vary, Of: "api", Server: &signals.Server{CPU: new(0.125)}}, "api", &experiment.Measure{})
+		k.add(&signals.Frame{Seq: seq, Phase: signals.Vary, Of: "api", Server: &signals.Server{CPU: new(0.125), Up: true}}, "api", &experiment.Measure{})
 		k.add(&signals.Frame{Seq: seq, Phase: signals.Vary, Client: &signals.Client{Kinds: map[string]*signals.Kind{"a": {Sent: n, Ended: n}}}}, "api", &experiment.Measure{})
 	}
 	idle := endpoints.Interval{CPU: 0.125, Ended: []float64{0, 0}, Grown: []float64{0, 0}}
@@ -67,7 +69,7 @@ func TestIntervalsOfKinds(t *testing.T) {
 	// Before the measured part it varies at the end of the warm-up.
 	var before kindFrames
 	for seq := range 3 {
-		f := signals.Frame{Seq: seq, Phase: signals.Warmup, Of: "api", Server: &signals.Server{CPU: new(0.25)}}
+		f := signals.Frame{Seq: seq, Phase: signals.Warmup, Of: "api", Server: &signals.Server{CPU: new(0.25), Up: true}}
 		before.add(&f, "api", &experiment.Measure{Warmup: 3 * time.Second, Vary: 2 * time.Second, Interval: time.Second})
 	}
 	if before[0] != nil || !before[1].varied || !before[2].varied {

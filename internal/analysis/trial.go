@@ -49,6 +49,10 @@ func newTrial(e *experiment.Experiment, plan *experiment.Cell, staged *capacity.
 
 func (t *trial) add(f *signals.Frame) {
 	t.began = min(t.began, f.Start)
+	if f.Phase == signals.Vary { // no part of the load that was asked for
+		t.kinds.add(f, t.service, t.measure)
+		return
+	}
 	t.all.Add(f, t.service)
 	t.drift.add(f)
 	t.ending.add(f, t.service)

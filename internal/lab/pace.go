@@ -15,7 +15,7 @@ type pace struct {
 	planned []time.Duration // by cell
 	taken   []time.Duration // by cell, summed
 	trials  []int           // by cell
-	after   time.Duration   // of the second part of the run, and of what only first searches have
+	after   time.Duration   // of the second part of the run
 }
 
 // overhead is the assumed duration of a trial beyond its load.
@@ -30,11 +30,11 @@ func newPace(e *experiment.Experiment) *pace {
 		if e.Cells[i].Load.Find {
 			p.planned[i] += capacity.LongestSearch(e, &e.Cells[i])
 			_, varied := requests.Varied(e, &e.Cells[i], 0)
-			p.after += varied
+			p.planned[i] += varied / time.Duration(max(1, e.Measure.Repeats)) // only the first has it
 		}
 	}
 	if common := e.CommonLoad(); common != nil {
-		p.after += time.Duration(n*common.Repeats) * (common.Warmup + common.Duration + overhead)
+		p.after = time.Duration(n*common.Repeats) * (common.Warmup + common.Duration + overhead)
 	}
 	return p
 }

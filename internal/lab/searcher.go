@@ -305,7 +305,7 @@ func (t *trial) varier(send func(protocol.Load, bool)) func(load float64) (inter
 		if length == 0 {
 			return 0
 		}
-		t.note("for %s the mix varies: each kind of request is left out in turn, at a rate below %s, to know the CPU time of each", span.Text(length), digits.Three(load))
+		t.note("for %s each kind of request, and then all, are left out in turn, at most %s requests/s, to know the CPU time of each", span.Text(length), digits.Three(belowBreaking*load))
 		send(to, true)
 		return int((length + t.exp.Measure.Interval - 1) / t.exp.Measure.Interval)
 	}

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -55,6 +56,7 @@ type stuck struct {
 	server *atomic.Int64 // the connections of a server that it waits for; nil: it sleeps while it waits
 	starts string        // a file that its service makes; "": there is none
 	code   int           // that it ends with
+	said   bytes.Buffer  // what it wrote to standard error
 }
 
 // waits reports whether a process waits: all its threads slept, and used no CPU time, in
@@ -143,6 +145,7 @@ func (s *stuck) begun(t *testing.T) *exec.Cmd {
 	}
 	c := exec.Command(filepath.Join(bin, "millicore"), s.args...)
 	c.Env = append(append(os.Environ(), "TMPDIR="+t.TempDir()), s.env...)
+	c.Stderr = &s.said
 	if s.unread {
 		read, write, err := os.Pipe()
 		if err != nil {
@@ -193,7 +196,7 @@ func TestASignalEndsEveryCommand(t *testing.T) {
 				ended(t, c)
 				t.Logf("it ended after %v", time.Since(sent).Round(time.Millisecond))
 				if got := c.ProcessState.ExitCode(); got != s.code {
-					t.Errorf("it ended with %v, want %d", c.ProcessState, s.code)
+					t.Errorf("it ended with %v, want %d\n%s", c.ProcessState, s.code, &s.said)
 				}
 			})
 		}

@@ -121,26 +121,20 @@ func Costs(all []Interval, need int) []Cost {
 }
 
 // Varied are the costs by intervals in which kinds, and all of them, were left out in turn. These
-// show what the service does beside its requests, which is no part of the costs then. nil: there
-// are too few, or some kind was never left out.
+// show what the service does beside its requests, which is no part of the costs then. The shares are
+// of the whole mix with that. nil: there are too few, or some kind was never left out.
 func Varied(all []Interval) []Cost {
 	if len(all) == 0 {
 		return nil
 	}
 	kinds := len(all[0].Ended)
-	without, cpu := make([]int, kinds), 0.0
-	totals, rows, used := make([]float64, kinds), make([][]float64, len(all)), make([]float64, len(all))
+	rows, used := make([][]float64, len(all)), make([]float64, len(all))
 	for i, one := range all {
-		cpu += one.CPU
 		used[i], rows[i] = one.CPU, append(slices.Clone(one.Ended), 1)
-		for k, n := range one.Ended {
-			if totals[k] += n; n == 0 {
-				without[k]++
-			}
-		}
 	}
 	columns := kinds + 1
-	if len(all) < fewest*columns || slices.Min(without) < Few || cpu <= 0 {
+	sent, left := inTurn(all)
+	if len(all) < fewest*columns || slices.Min(left) < Few {
 		return nil
 	}
 	var fitted []coefficient
@@ -157,12 +151,40 @@ func Varied(all []Interval) []Cost {
 	if fitted == nil {
 		return nil
 	}
+	cpu := max(0, fitted[kinds].each) // of an interval with the whole mix
+	for k := range kinds {
+		cpu += sent[k] * max(0, fitted[k].each)
+	}
 	costs := make([]Cost, kinds)
 	for k := range costs {
 		low, high := fitted[k].interval()
-		costs[k] = Cost{Each: fitted[k].each, Low: low, High: high, Share: totals[k] * fitted[k].each / cpu, Varied: true}
+		costs[k] = Cost{Each: fitted[k].each, Low: low, High: high, Share: sent[k] * fitted[k].each / cpu, Varied: true}
 	}
 	return costs
+}
+
+// inTurn returns, for each kind, its mean number of requests in the intervals in which it was sent,
+// and in how many it was left out: it has less than a fifth of its mean in all, as of requests that
+// were in flight when it was left out.
+func inTurn(all []Interval) (sent []float64, left []int) {
+	const few = 0.2
+	kinds := len(all[0].Ended)
+	sent, left = make([]float64, kinds), make([]int, kinds)
+	for k := range kinds {
+		mean := 0.0
+		for _, one := range all {
+			mean += one.Ended[k] / float64(len(all))
+		}
+		for _, one := range all {
+			if one.Ended[k] < few*mean {
+				left[k]++
+			} else {
+				sent[k] += one.Ended[k]
+			}
+		}
+		sent[k] /= float64(max(1, len(all)-left[k]))
+	}
+	return sent, left
 }
 
 // levelled are the rows and the CPU times with the means of those near them replaced by so much of

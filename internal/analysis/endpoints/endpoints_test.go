@@ -3,6 +3,7 @@ package endpoints
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -172,7 +173,7 @@ func TestCostsOfAVariedMix(t *testing.T) {
 	costs, mix := []float64{0.0003, 0.002, 0.009}, []float64{8.0 / 12, 3.0 / 12, 1.0 / 12}
 	for _, beside := range []float64{0, 0.03, 0.1} { // s in each half of a second
 		random := rand.New(rand.NewPCG(36, 11))
-		covered, near := 0, 0
+		covered, near, shares := 0, 0, 0.0
 		for range runs {
 			var all []Interval
 			for slot := range 40 {
@@ -187,6 +188,7 @@ func TestCostsOfAVariedMix(t *testing.T) {
 				}
 				all = append(all, i)
 			}
+			shares += sharesOf(Varied(all))
 			for k, c := range Varied(all) {
 				if c.Low <= costs[k] && costs[k] <= c.High {
 					covered++
@@ -203,6 +205,26 @@ func TestCostsOfAVariedMix(t *testing.T) {
 		if share := float64(near) / (3 * runs); share < 0.9 {
 			t.Errorf("beside %v: %.3f are within 10%%", beside, share)
 		}
+		// The shares are those of the whole mix: of what is beside it, they have none.
+		const requests = 100 * (8*0.0003 + 3*0.002 + 0.009) / 12
+		if got, want := shares/runs, requests/(requests+beside); math.Abs(got-want) > 0.01 {
+			t.Errorf("beside %v: the requests have %.3f of the CPU time, want %.3f", beside, got, want)
+		}
+	}
+}
+
+func sharesOf(costs []Cost) (sum float64) {
+	for _, c := range costs {
+		sum += c.Share
+	}
+	return sum
+}
+
+// Requests in flight end in the interval after: a kind is left out for all that.
+func TestFewOfAKindAreNone(t *testing.T) {
+	all := []Interval{{Ended: []float64{100, 30}}, {Ended: []float64{90, 3}}, {Ended: []float64{1, 30}}, {Ended: []float64{0, 0}}}
+	if sent, left := inTurn(all); !slices.Equal(sent, []float64{95, 30}) || !slices.Equal(left, []int{2, 2}) {
+		t.Errorf("%v sent, %v left out", sent, left)
 	}
 }
 

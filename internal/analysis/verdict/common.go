@@ -12,12 +12,13 @@ import (
 // CommonLoad returns the load at which the cells of searches are measured again, so
 // that their latencies compare: a share of the lowest breaking point, to three digits.
 // A lower bound decides only if no breaking point is known, because the service may hold
-// much more. It is taken whole then, because every start held it. Users are whole. It
+// much more. It is taken whole then, because every start held it, but not if the generator or
+// the host was the limit, which need room as a service does. Users are whole. It
 // returns the cells without a breaking point, beside which no load is common to all;
 // those of services that are not available do not count.
 func CommonLoad(s *summary.Summary, share float64) (load float64, held bool, without []int) {
 	lowest, bound := math.Inf(1), math.Inf(1)
-	users := false
+	users, room := false, false
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		switch {
@@ -26,13 +27,17 @@ func CommonLoad(s *summary.Summary, share float64) (load float64, held bool, wit
 			without = append(without, i)
 		case c.Breaking.AtLeast:
 			bound = min(bound, *c.Breaking.Load())
+			room = room || c.Breaking.LimitedBy == summary.ByGenerator || c.Breaking.LimitedBy == summary.ByHost
 		default:
 			lowest = min(lowest, *c.Breaking.Load())
 		}
 		users = users || c.Load.Kind == "closed"
 	}
 	if math.IsInf(lowest, 1) {
-		lowest, share, held = bound, 1, true
+		lowest, held = bound, !room
+	}
+	if held {
+		share = 1
 	}
 	switch {
 	case len(without) > 0 || math.IsInf(lowest, 1):

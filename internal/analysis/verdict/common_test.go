@@ -21,6 +21,8 @@ func TestTheCommonLoadIsBelowEveryBreakingPoint(t *testing.T) {
 		}
 		return c
 	}
+	limited := cell("open", 400, true)
+	limited.Breaking.LimitedBy = summary.ByGenerator
 	for _, c := range []struct {
 		name    string
 		cells   []summary.Cell
@@ -31,6 +33,7 @@ func TestTheCommonLoadIsBelowEveryBreakingPoint(t *testing.T) {
 		{"three digits", []summary.Cell{cell("open", 40123, false)}, 28100, nil},
 		{"a lower bound beside a breaking point", []summary.Cell{cell("open", 400, false), cell("open", 300, true)}, 280, nil},
 		{"lower bounds only", []summary.Cell{cell("open", 400, true), cell("open", 300, true)}, 300, nil},
+		{"a lower bound of the generator", []summary.Cell{limited}, 280, nil},
 		{"users are whole", []summary.Cell{cell("closed", 7, false)}, 4, nil},
 		{"one user at least", []summary.Cell{cell("closed", 1, false)}, 1, nil},
 		{"one has none", []summary.Cell{cell("open", 400, false), cell("open", 0, false)}, 0, []int{1}},

@@ -26,12 +26,13 @@ func Costliest(c *summary.Cell) *summary.KindFigures {
 
 // Longer is how many times as long a cell must be measured to know the CPU time of each kind of
 // request with a tenth of it within a tenth: an interval gets narrower as the root of the time.
-// 0: it is known so well, or not at all, or longer does not help.
+// 0: it is known so well, or not at all, or longer does not help, as of a mix that varied for as long
+// as it may.
 func Longer(c *summary.Cell) (times float64) {
 	const tenth = 0.1
 	for i := range c.Kinds {
 		k := &c.Kinds[i]
-		if _, _, known := k.EndsOfShare(); !known || *k.ShareOfCPU < tenth {
+		if _, _, known := k.EndsOfShare(); !known || *k.ShareOfCPU < tenth || k.Varied {
 			continue
 		}
 		off := (*k.CPUHigh - *k.CPUMS) / *k.CPUMS

@@ -8,7 +8,7 @@ import (
 // Common is the second part of a run of searches. When all searches have ended, every
 // cell is measured again at one load, so that the latencies of the cells compare.
 type Common struct {
-	Percent  float64       `json:"percent" yaml:"percent" kind:"percent" default:"70" doc:"The load, in percent of the lowest breaking point that was found: high enough for queues and throttling to show, and below the breaking point of every cell."`
+	Percent  float64       `json:"percent" yaml:"percent" kind:"percent" default:"70" doc:"The load, in percent of the lowest breaking point that was found: high enough for queues and throttling to show, and below the breaking point of every cell. Where nothing broke, the load that all held."`
 	Warmup   time.Duration `json:"warmup" yaml:"warmup" default:"1s" doc:"Length of the load before the measured part."`
 	Duration time.Duration `json:"duration" yaml:"duration" default:"4s" doc:"Length of the measured part of a trial; up to four times as long if all trials of a cell together would have too few requests for the quantile of the objective."`
 	Repeats  int           `json:"repeats" yaml:"repeats" default:"6" doc:"Number of trials of each cell."`

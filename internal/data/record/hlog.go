@@ -100,7 +100,7 @@ func Tag(c *experiment.Cell) string {
 
 // Frame appends the histogram of a client frame of the measured part; it ignores others.
 func (h *Hlog) Frame(f *signals.Frame) error {
-	if f.Client == nil || f.Client.Latency == nil || f.Phase == signals.Warmup ||
+	if f.Client == nil || f.Client.Latency == nil || f.Phase == signals.Warmup || f.Phase == signals.Vary ||
 		f.Client.Latency.Count() == 0 || f.Cell < 0 || f.Cell >= len(h.tags) {
 		return nil
 	}

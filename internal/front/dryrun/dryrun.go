@@ -107,7 +107,7 @@ func (p Plan) JSON(out io.Writer) error {
 
 // commonWords are the second part of a run: its load is known only after the searches.
 func commonWords(c *experiment.Common) string {
-	return fmt.Sprintf("After the searches, each cell is held at one load, %v%% of the lowest breaking point: %d × %s.",
+	return fmt.Sprintf("After the searches, each cell is held at one load, %v%% of the lowest breaking point, or the load that all held: %d × %s.",
 		c.Percent, c.Repeats, about(c.Duration))
 }
 

@@ -88,7 +88,7 @@ measure: {repeats: 1, common_load: {percent: 70}}
 	if err := (Plan{Experiment: e}).Text(&b, display.Terminal{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "After the searches, each cell is held at one load, 70% of the lowest breaking point: 6 × 4 s."; !strings.Contains(b.String(), want) {
+	if want := "After the searches, each cell is held at one load, 70% of the lowest breaking point, or the load that all held: 6 × 4 s."; !strings.Contains(b.String(), want) {
 		t.Errorf("the plan does not say %q:\n%s", want, b.String())
 	}
 }

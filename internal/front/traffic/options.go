@@ -221,7 +221,7 @@ func Varies(e *experiment.Experiment) string {
 	if e.Measure.Vary == 0 {
 		return ""
 	}
-	return fmt.Sprintf("For the first %s each kind of request is left out in turn, to know the CPU time of each.\n", span.Text(e.Measure.Vary))
+	return fmt.Sprintf("Before the measurement, for %s, each kind of request, and then all, are left out in turn, to know the CPU time of each.\n", span.Text(e.Measure.Vary))
 }
 
 // named names the flag of an input, instead of the key.

@@ -2,7 +2,6 @@ package requests
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/millicore/millicore/internal/data/experiment"
@@ -31,13 +30,14 @@ func Stages(t *experiment.Target, measured time.Duration) []protocol.Stage {
 }
 
 const (
-	// leftOutFor is how long a kind is left out at a time: several frames.
+	// leftOutFor is how long a kind is left out at a time, or two frames if that is longer: one of
+	// them has none of the requests before.
 	leftOutFor = time.Second
 	// mostVaried bounds the time in which the mix varies, but for the fewest rounds of a search.
 	mostVaried = 20 * time.Second
 	// leastFrames is in how many frames each kind is left out.
 	leastFrames = 4
-	// mostKinds are left out: those that are sent most often.
+	// mostKinds can be left out in turn in this time.
 	mostKinds = 10
 )
 
@@ -47,10 +47,11 @@ const (
 // shows the CPU time beside the requests. It takes at most half of the
 // time of the measurement, and then sends nothing. Length is 0 if there is nothing to vary: users
 // wait for each other's kinds, and sessions and recordings have an order. Nor does it vary before a
-// measurement that is too short. Of one server in several settings, the first shows the costs.
+// measurement that is too short. Of one server in several settings, the first shows the costs; a server
+// and the one before a change both do.
 func Varied(e *experiment.Experiment, c *experiment.Cell, rate float64) (load protocol.Load, length time.Duration) {
 	l := &c.Load
-	if l.Users != nil || l.Session || l.Recording != nil || e.SearchesOneServer() && c.Index > 0 {
+	if l.Users != nil || l.Session || l.Recording != nil || e.SearchesOneServer() && c.Index > 0 && e.Server.Against() == "" {
 		return load, 0
 	}
 	weights, sum := map[string]float64{}, 0.0
@@ -62,14 +63,12 @@ func Varied(e *experiment.Experiment, c *experiment.Cell, rate float64) (load pr
 		}
 		weights[r.Kind] += w
 	}
-	if len(kinds) < 2 {
+	if len(kinds) < 2 || len(kinds) > mostKinds {
 		return load, 0
 	}
-	slices.SortStableFunc(kinds, func(a, b string) int { return cmp.Compare(weights[b], weights[a]) })
-	kinds = kinds[:min(len(kinds), mostKinds)]
-	each := protocol.Duration(leftOutFor)
-	round := time.Duration(len(kinds)+1) * leftOutFor
-	rounds, fewest := min(mostVaried, e.Measure.Duration/2)/round, (leastFrames*e.Measure.Interval+leftOutFor-1)/leftOutFor
+	slot := max(leftOutFor, 2*e.Measure.Interval)
+	each, round := protocol.Duration(slot), time.Duration(len(kinds)+1)*slot
+	rounds, fewest := min(mostVaried, e.Measure.Duration/2)/round, (leastFrames*e.Measure.Interval+slot-1)/slot
 	switch {
 	case l.Find:
 		rounds = max(rounds, fewest)

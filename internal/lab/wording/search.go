@@ -150,9 +150,9 @@ func howOften(f finding.Finding) string {
 // CommonLoad words the load at which cells are measured again after their searches: percent of
 // the lowest breaking point, or the bound that all held.
 func CommonLoad(load float64, users bool, percent float64, held bool) string {
-	which := fmt.Sprintf("%v%% of the lowest breaking point", percent)
+	which := fmt.Sprintf("%v%% of the lowest breaking point, or bound", percent)
 	if held {
-		which = "the lowest of the highest loads tried, because nothing broke"
+		which = "the lowest of the loads that each held, because nothing broke"
 	}
 	at := digits.Three(load) + " requests/s"
 	if users {

@@ -31,7 +31,7 @@ func Kinds(s *summary.Summary, names []string) Table {
 		slices.SortStableFunc(rows[from:], func(a, b kind) int { return cmp.Compare(a.Step, b.Step) })
 	}
 	if slices.ContainsFunc(rows, func(k kind) bool { return k.Varied }) {
-		t.Lead = "CPU per request is that of a time beside the measured one in which each kind was left out in turn, with its 95% interval."
+		t.Lead = "CPU per request, with its 95% interval, is that of a time in which each kind was left out in turn. Where there was none, it is estimated from how the CPU time follows the mix."
 	}
 	head := "requests of kind"
 	if slices.ContainsFunc(rows, func(k kind) bool { return k.Step > 0 }) {
@@ -129,7 +129,7 @@ func Missing(counts map[string]int64) string {
 }
 
 // WithoutCosts is the sentence where the CPU time of no kind is known.
-var WithoutCosts = fmt.Sprintf("The CPU time of each kind is not known: that takes the CPU time of the service in %d intervals for each kind, and a mix that varies. Of a constant rate, the mix varies on purpose if the load is long enough: half a minute for three kinds.", endpoints.Enough)
+var WithoutCosts = fmt.Sprintf("The CPU time of each kind is not known: that takes the CPU time of the service in %d intervals for each kind, and a mix that varies.", endpoints.Enough)
 
 // LongerForKinds is how many times as long to measure; "" if it is long enough.
 func LongerForKinds(times float64) string {
