@@ -30,8 +30,8 @@ func Stages(t *experiment.Target, measured time.Duration) []protocol.Stage {
 }
 
 const (
-	// leftOutFor is how long a kind is left out at a time, or two frames if that is longer: one of
-	// them has none of the requests before.
+	// leftOutFor is how long a kind is left out at a time, or a frame if that is longer. Many short
+	// times are better than few long ones: the speed of a machine drifts.
 	leftOutFor = time.Second
 	// mostVaried bounds the time in which the mix varies, but for the fewest rounds of a search.
 	mostVaried = 20 * time.Second
@@ -66,7 +66,7 @@ func Varied(e *experiment.Experiment, c *experiment.Cell, rate float64) (load pr
 	if len(kinds) < 2 || len(kinds) > mostKinds {
 		return load, 0
 	}
-	slot := max(leftOutFor, 2*e.Measure.Interval)
+	slot := max(leftOutFor, e.Measure.Interval)
 	each, round := protocol.Duration(slot), time.Duration(len(kinds)+1)*slot
 	rounds, fewest := min(mostVaried, e.Measure.Duration/2)/round, (leastFrames*e.Measure.Interval+slot-1)/slot
 	switch {
